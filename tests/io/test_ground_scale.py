@@ -63,7 +63,7 @@ def test_mercator_is_questioned_away_from_the_equator(
         ("EPSG:2193", 1.6e6, 5.4e6, 8.0, False),
         ("EPSG:4087", 1e6, 6.6e6, 30.0, True),  # only along the parallels
         ("EPSG:6933", 1e6, 6.4e6, 30.0, True),
-        ("EPSG:4326", 11.0, 47.0, 1 / 3600, False),  # refused, or measured by the user, elsewhere
+        ("EPSG:32611", -117.0, 37.0, 1 / 3600, True),  # degrees under the wrong CRS
         ("a local grid", 11.0, 47.0, 5.0, False),
     ],
 )

@@ -39,7 +39,7 @@ FACTORS: Mapping[str, tuple[str, ...]] = {
     "place": (
         "utm", "nowhere", "size", "grid", "point", "picture", "south up", "rotated", "feet", "feet unstated", "yards",
         "compound", "compound unstated", "degrees", "oblong", "unknown unit", "gcps", "rpcs", "earth",
-        "depths", "depths unstated", "negative", "flat", "two units",
+        "depths", "depths unstated", "negative", "flat", "two units", "two places",
     ),
     "unit": ("none", "metre", "ft", "US_survey_foot", "mm", "Fathom", "km", "furlong"),
     "holes": (
@@ -57,7 +57,7 @@ SIZES = {"feet": 30 * US_FOOT, "feet unstated": 30 * US_FOOT, "yards": 30 * 0.91
 PROJECTED = {"feet": 2229, "feet unstated": 2229, "yards": 32767}
 ONLY_GDAL = ("feet unstated", "compound unstated")
 """Places whose units follow from a code that only a library of CRSs knows."""
-CONTRADICTORY = ("depths", "depths unstated", "negative", "flat", "two units")
+CONTRADICTORY = ("depths", "depths unstated", "negative", "flat", "two units", "two places")
 """Places that no option makes clear."""
 CRS_OF_GDAL = ("yards", "compound", "compound unstated")
 
@@ -134,6 +134,7 @@ def place_tags(place: str) -> dict[int, Tag]:
         "depths unstated": {**grid, 34735: keys(*utm, (4096, 5866))},
         "negative": {**grid, 33550: (DOUBLE, [30.0, -30.0, 0.0]), 34735: keys(*utm)},
         "flat": {**grid, 33550: (DOUBLE, [0.0, 0.0, 0.0]), 34735: keys(*utm)},
+        "two places": {**grid, **matrix(10, 0, 0, -10), 34735: keys(*utm)},
         "two units": {**grid, 34735: keys((1024, 1), (1025, 1), (3072, 32611), (3076, 9002))},
         "earth": {**grid, 34735: keys((1024, 3), (1025, 1), (2048, 4978))},
     }  # fmt: skip

@@ -77,7 +77,7 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         transform=header.place,
     )
     question_side_files(meaning)
-    if options.kind == "height" and options.cell_size is None:
+    if options.kind == "height" and options.cell_size is None and not crs.geographic:
         question_scale(str(path), Grid(meaning.shape, crs.text, meaning.transform), cell_size)
     return meaning.terrain(lambda band: (_numbers(path, header), None))
 

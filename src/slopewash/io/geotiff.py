@@ -113,7 +113,7 @@ def read_georeference(value_of: Callable[[int], Any]) -> Georeference:
         noted=_noted_size(notes, sizes),
         noted_for_step="step" in notes,
         off_grid=off_grid,
-        unclear=_unclear(value_of, transform),
+        unclear=_unclear(value_of, keys, transform),
         has_heights=_VERTICAL_CODE in keys or _VERTICAL_UNIT in keys,
         height_unit=metres_per_code(keys.get(_VERTICAL_UNIT)),
         counts_downwards=keys.get(_VERTICAL_CODE) in _DEPTHS,
@@ -165,8 +165,14 @@ def _noted_size(notes: Mapping[str, str], sizes: tuple[float, float] | None) -> 
     return float(notes["cell_size"])
 
 
-def _unclear(value_of: Callable[[int], Any], transform: Transform | None) -> str | None:
-    scale = value_of(PIXEL_SCALE)
+def _unclear(value_of: Callable[[int], Any], keys: dict[int, int], transform: Transform | None) -> str | None:
+    scale, tiepoint = value_of(PIXEL_SCALE), value_of(TIEPOINT)
+    if transform is not None and value_of(TRANSFORMATION) is not None and None not in (scale, tiepoint):
+        other = _transform({PIXEL_SCALE: scale, TIEPOINT: tiepoint}.get, keys)
+        if other is not None and not all(
+            math.isclose(*pair, rel_tol=1e-9) for pair in zip(transform, other, strict=True)
+        ):
+            return "has two places, one by a matrix and one by a scale"
     if scale is not None and value_of(TRANSFORMATION) is None and float(scale[1]) < 0:
         return "has cells of negative height, which some programs take for south-up and others do not"
     if transform is not None:

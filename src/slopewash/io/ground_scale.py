@@ -29,19 +29,23 @@ _FINEST_DEGREES = 0.5
 def question_scale(name: str, grid: Grid, cell_size: float | None) -> None:
     """Warn of a map whose cells have another side on the ground than on the map, or seem to be in degrees.
 
+    Not for one that is known to be in degrees.
+
     >>> question_scale("dem.tif", Grid((9, 9), "EPSG:32611", (30.0, 0, 500000, 0, -30, 4100000)), 30.0)
     """
     if grid.transform is None or cell_size is None:
         return
     remedy = f"name the side of a cell in metres with {option('cell_size')}"
+    if _may_be_degrees(grid):
+        crs = "no CRS" if grid.crs is None else f"the CRS {short(grid.crs)}, which is not in degrees,"
+        warnings.warn(
+            f"{name} has {crs} and coordinates that may be degrees; its cells of {cell_size:g} are taken for metres: "
+            f"if they are not, give it the right CRS, or {remedy}",
+            GeoreferenceWarning,
+            stacklevel=2,
+        )
+        return
     if grid.crs is None:
-        if _may_be_degrees(grid):
-            warnings.warn(
-                f"{name} has no CRS, and coordinates that may be degrees; its cells of {cell_size:g} are taken for "
-                f"metres: if they are not, give it a CRS, or {remedy}",
-                GeoreferenceWarning,
-                stacklevel=2,
-            )
         return
     across, down = _sides(grid)
     if max(abs(across - cell_size), abs(down - cell_size)) > LARGEST_ERROR * cell_size:

@@ -146,7 +146,7 @@ def resolve(path: Path, info: FileInfo, options: ReadOptions) -> TiffRaster:
     )
     _warn_of_lost_crs(path, place)
     question_side_files(meaning)
-    if options.kind == "height" and options.cell_size is None and orientation == 1:
+    if options.kind == "height" and options.cell_size is None and orientation == 1 and not crs.geographic:
         question_scale(str(path), Grid(meaning.shape, crs.text, meaning.transform), meaning.cell_size)
     return TiffRaster(
         meaning=meaning,

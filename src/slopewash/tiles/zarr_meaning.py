@@ -90,7 +90,7 @@ def resolve(path: Path, options: ReadOptions) -> ZarrRaster:
         crs=crs.text, transform=place.transform,
         may_lack_data=has_mask or bool(bands[0].nodata) or "elevation" in valid,
     )  # fmt: skip
-    if options.cell_size is None:
+    if options.cell_size is None and not place.in_degrees:
         question_scale(str(path), Grid(meaning.shape, crs.text, meaning.transform), meaning.cell_size)
     return ZarrRaster(
         meaning=meaning, turn=place.turn, has_mask=has_mask, valid=valid,
