@@ -19,6 +19,7 @@ from slopewash.errors import GeoreferenceWarning, SlopewashError
 from slopewash.recipes.layers import with_layers
 from slopewash.recipes.maps import place_maps
 from slopewash.tiles import inputs
+from slopewash.tiles.digests import Digests, using
 from slopewash.tiles.fill import keep
 from slopewash.tiles.store import Store
 
@@ -109,15 +110,16 @@ def in_memory(ground: sw.Terrain, path: Path, kind: str, folder: Path) -> Array:
 
 
 def on_tiles(ground: sw.Terrain, path: Path, kind: str, folder: Path) -> Array:
-    start, _ = keep(Store(str(folder / "store.zarr")), ground, 16)
-    name = kind
-    if kind == "rain_rate":
-        stages = (sw.Stage(model=sw.VirtualPipes(rain_rate=sw.Map(path)), steps=1),)
-        start, _ = inputs.with_maps(start, stages, each)
-        name = "map of rain_rate of stage 1"
-    else:
-        start = inputs.with_layers(start, {kind: sw.LayerFile(path=path)}, each)
-    return start.part((slice(0, SHAPE[0]), slice(0, SHAPE[1])))[name]
+    with using(Digests()):  # as a run does
+        start, _ = keep(Store(str(folder / "store.zarr")), ground, 16)
+        name = kind
+        if kind == "rain_rate":
+            stages = (sw.Stage(model=sw.VirtualPipes(rain_rate=sw.Map(path)), steps=1),)
+            start, _ = inputs.with_maps(start, stages, each)
+            name = "map of rain_rate of stage 1"
+        else:
+            start = inputs.with_layers(start, {kind: sw.LayerFile(path=path)}, each)
+        return start.part((slice(0, SHAPE[0]), slice(0, SHAPE[1])))[name]
 
 
 def each(task: Callable[..., Any], calls: Sequence[tuple[Any, ...]], label: str) -> list[Any]:
