@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from slopewash.errors import is_steering
+
 SECONDS = 10.0
 """Longest CPU time of an answer; the machine may be busy, so the clock on the wall gets more."""
 PATIENCE = 60.0
@@ -88,6 +90,7 @@ class Place:
                 assert self.token.encode() not in file.read_bytes(), file
         assert answer.code in (0, 2), answer
         assert "Traceback" not in answer.err, answer
+        assert not any(is_steering(c) for c in answer.out + answer.err if c not in "\n\t\r"), answer
         if refused is not None:
             assert (answer.code == 2) == refused, answer
         if answer.code == 2:

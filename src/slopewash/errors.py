@@ -3,11 +3,33 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
+
+_STEERING = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+"""Categories of Unicode without a sign to show: controls, directions, halves of pairs, and what is not assigned."""
+
+
+def printable(text: str) -> str:
+    r"""Text that a terminal only shows: what would steer it, or reverse its letters, is written as an escape.
+
+    Names in files may be anyone's, and messages, titles and tables repeat them.
+
+    >>> printable("\x1b[2Jhill 3 m²")
+    '\\x1b[2Jhill 3 m²'
+    """
+    if text.isprintable():
+        return text
+    return "".join(ascii(c)[1:-1] if c not in "\n\t" and is_steering(c) else c for c in text)
+
+
+def is_steering(character: str) -> bool:
+    """Whether a character has no sign of its own, and may steer a terminal."""
+    return unicodedata.category(character) in _STEERING
 
 
 class SlopewashError(Exception):
-    """Base of every error raised on purpose.
+    """Base of every error raised on purpose. Its message is `printable`, whatever names from files it repeats.
 
     >>> import slopewash as sw
     >>> try:
@@ -16,6 +38,9 @@ class SlopewashError(Exception):
     ...     print(error)
     missing.tif does not exist
     """
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class InvalidTerrain(SlopewashError, ValueError):

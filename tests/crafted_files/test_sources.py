@@ -94,6 +94,55 @@ def test_a_crs_to_reproject_to_names_no_file(tmp_path: Path) -> None:
     terrain.replace(crs=f"+init={tmp_path / 'pipe'}:1").to_xarray()
 
 
+STEERING = "\x1b]0;evil\x07\x1b[2J\u202e\x9bm[/bold]"
+"""Sequences of terminals, a change of direction, and markup."""
+RECIPE = (
+    'backend = "reference"\n[source]\ngenerator = "cone"\nsize = 16\n[[stages]]\nmodel = "steepest_talus"\nsteps = 1\n'
+)
+
+
+def escaped(text: str) -> str:
+    return '"' + "".join(c if c.isascii() and c.isalnum() else f"\\U{ord(c):08X}" for c in text) + '"'
+
+
+RECIPES = {
+    "a key": f"{escaped(STEERING)} = 1\n{RECIPE}",
+    "a backend": RECIPE.replace('"reference"', escaped(STEERING)),
+    "a model": RECIPE.replace('"steepest_talus"', escaped(STEERING)),
+    "a name": f"{RECIPE}name = {escaped(STEERING)}\n",
+    "an output": f"{RECIPE}[[outputs]]\npath = {escaped(STEERING + '.npz')}\n",
+    "a layer": f"{RECIPE}[layers]\n{escaped(STEERING)} = 1.0\n",
+}
+
+
+@pytest.mark.parametrize("kind", RECIPES)
+def test_names_in_recipes_do_not_steer_the_terminal(kind: str, crafted: Place) -> None:
+    (crafted.work / "evil.toml").write_text(RECIPES[kind])
+    for words in (("--check",), ("--out", "out")):
+        crafted.check(crafted.run("run", "evil.toml", *words), refused=None if kind == "a name" else True)
+
+
+@pytest.mark.parametrize("json", [(), ("--json",)])
+def test_names_in_files_do_not_steer_the_terminal(json: tuple[str, ...], crafted: Place) -> None:
+    archive(crafted.work / "evil.npz", **{"elevation": heights(), STEERING: heights(), "crs": STEERING})
+    crafted.check(crafted.run("info", "evil.npz", *json), refused=False)
+    crafted.check(crafted.run("convert", "evil.npz", "-o", "out.tif", *json), refused=False)
+    sw.write(sw.Terrain(heights()), crafted.work / "evil.asc")
+    (crafted.work / "evil.prj").write_text(STEERING, encoding="utf-8")
+    crafted.check(crafted.run("info", "evil.asc", *json))
+
+
+def test_the_card_of_an_earlier_export_is_shown_in_part(crafted: Place) -> None:
+    sw.write(sw.Terrain(np.tile(heights(), (3, 3))[:33, :33]), crafted.work / "hill.exr")
+    words = ("export", "hill.exr", "--target", "godot", "--fit", "resample", "-o", "out")
+    (crafted.work / "out").mkdir()
+    card = crafted.work / "out" / "import_card.json"
+    card.write_text(f'{{"target": "{"x" * 100_000}"}}')
+    crafted.check(crafted.run(*words), refused=True)
+    card.write_text("[" * 300_000)
+    crafted.check(crafted.run(*words), refused=False)
+
+
 @pytest.mark.parametrize("kind", NO_FILES)
 @pytest.mark.parametrize("name", ["evil.prj", "evil.r16.json"])
 def test_what_is_no_file_beside_one_is_left_alone(name: str, kind: str, crafted: Place) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from slopewash.cli.console import print_json
+from slopewash.cli.console import print_json, show
 from slopewash.cli.options import (
     Json,
 )
@@ -59,6 +59,6 @@ def command(
         report = None if out is None else str(out)
         print_json({"file": str(file), "report": report, **plain(survey), "findings": plain(survey.findings)})
     else:
-        print(survey)
+        show(survey)
         if out is not None:
-            print(out)
+            show(out)

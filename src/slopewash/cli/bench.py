@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from slopewash.cli.console import console, make_table, note, print_json
+from slopewash.cli.console import add_row, console, make_table, note, print_json, show
 from slopewash.cli.options import Adapter, Json
 from slopewash.cli.roofline import add_roofline, print_roofline
 from slopewash.cli.running import use_threads
@@ -106,7 +106,7 @@ def command(
         print_results(results)
         if roofline is not None:
             print_roofline(results, roofline)
-        print(f"Copy bandwidth of memory, read plus written: {copying / 1e9:.3g} GB/s.")
+        show(f"Copy bandwidth of memory, read plus written: {copying / 1e9:.3g} GB/s.")
 
 
 def check(sizes: tuple[int, ...], steps: int | None) -> None:
@@ -123,7 +123,8 @@ def print_results(results: list[dict[str, Any]]) -> None:
         "size", "preset", "backend", "ms/iteration", "CPU ms", "million cells/s", "first steps", "layer copies"
     )
     for r in results:
-        table.add_row(
+        add_row(
+            table,
             f"{r['size']} x {r['size']}",
             r["preset"] or r["model"],
             r["backend"],
@@ -137,7 +138,7 @@ def print_results(results: list[dict[str, Any]]) -> None:
     for p in PAPERS:
         rate = p["size"] ** 2 / p["milliseconds"] / 1e3
         size = f"{p['size']} x {p['size']}"
-        papers.add_row(p["what"], size, f"{p['milliseconds']:g}", f"{rate:.3g}", _compare(p, results))
+        add_row(papers, p["what"], size, f"{p['milliseconds']:g}", f"{rate:.3g}", _compare(p, results))
     out = console()
     out.print(table)
     out.print(papers)

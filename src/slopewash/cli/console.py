@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slopewash.cli.streams import is_utf8
-from slopewash.errors import SlopewashError
+from slopewash.errors import SlopewashError, is_steering, printable
 from slopewash.plain import plain
 
 if TYPE_CHECKING:
@@ -19,11 +20,17 @@ if TYPE_CHECKING:
 
 WIDTH_OF_FILES = 140
 """Width of a table in a file or a pipe, where there is no terminal width."""
+_UNUSUAL = re.compile(r"[^\x20-\x7e\n]")
 
 
 def note(text: str) -> None:
     """Print a message that is not the result."""
-    print(text, file=sys.stderr, flush=True)
+    print(printable(text), file=sys.stderr, flush=True)
+
+
+def show(result: object) -> None:
+    """Print a result as text; names from files may be in it."""
+    print(printable(str(result)))
 
 
 @contextmanager
@@ -44,7 +51,8 @@ def interrupts_report(written: Sequence[Path], *, remedy: str = "") -> Iterator[
 def as_json(result: Any) -> str:
     """Return a result as JSON, in plain ASCII where the output cannot take more."""
     ascii_only = not is_utf8(getattr(sys.stdout, "encoding", "utf-8"))
-    return json.dumps(plain(result), indent=2, ensure_ascii=ascii_only, allow_nan=False, default=str)
+    text = json.dumps(plain(result), indent=2, ensure_ascii=ascii_only, allow_nan=False, default=str)
+    return _UNUSUAL.sub(lambda found: json.dumps(found[0])[1:-1] if is_steering(found[0]) else found[0], text)
 
 
 def print_json(result: Any) -> None:
@@ -69,3 +77,10 @@ def make_table(*columns: str) -> Table:
     for i, column in enumerate(columns):
         table.add_column(Text(column), no_wrap=i == 0, overflow="fold")
     return table
+
+
+def add_row(table: Table, *cells: str) -> None:
+    """Add a row of plain text: names from files are no markup."""
+    from rich.markup import escape
+
+    table.add_row(*(escape(printable(cell)) for cell in cells))

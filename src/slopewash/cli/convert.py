@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from slopewash.cli.console import note, print_json
+from slopewash.cli.console import note, print_json, show
 from slopewash.cli.options import (
     Allow8bit,
     Cog,
@@ -98,7 +98,7 @@ def command(
     if source.suffix.lower() == ".zarr" and out.suffix.lower() in (".tif", ".tiff"):
         check_recorded(source, reading.options(), but=())
         sw.write_tiled_geotiff(source, out, None if layer is None else [layer], cog=cog)
-        print_json({"input": str(source), "output": str(out)}) if json else print(out)
+        print_json({"input": str(source), "output": str(out)}) if json else show(out)
         return
     options = reading.options(allow_8bit=allow_8bit)
     terrain = read_any(source, out, options, work=(out.suffix.lower() or ".png",))
@@ -109,21 +109,23 @@ def command(
         for name in names:
             terrain[name]
         files = sw.write_masks(terrain, out, names)
-        print_json({"input": str(source), "files": [str(file) for file in files]}) if json else print(*files, sep="\n")
+        print_json({"input": str(source), "files": [str(file) for file in files]}) if json else show(
+            "\n".join(map(str, files))
+        )
         return
     _check_layer(out, layer)
     chosen = layer or "elevation"
     if cog:
         assert isinstance(terrain, sw.Terrain)
         sw.write_geotiff(terrain, out, layers="all" if layer is None else [layer])
-        print_json({"input": str(source), "output": str(out)}) if json else print(out)
+        print_json({"input": str(source), "output": str(out)}) if json else show(out)
         return
     sw.write(terrain, out, layer=chosen, height_range=black_white)
     if json:
         print_json({"input": str(source), "output": str(out), "layer": chosen, "height_range": height_range_of(out)})
         return
     units = terrain.units(chosen) if isinstance(terrain, sw.Terrain) else "m"
-    print(range_words(out, out, units) or out)
+    show(range_words(out, out, units) or out)
     if height_range_of(out) is not None and chosen in ("flow", "drainage", "collision_energy"):
         note(f"note: most of {chosen} is almost black on a linear scale; --layers {chosen} writes a logarithmic one")
 

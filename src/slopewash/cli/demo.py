@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from slopewash.cli.beds import parse_beds
-from slopewash.cli.console import as_json, interrupts_report, note, print_json
+from slopewash.cli.console import as_json, interrupts_report, note, print_json, show
 from slopewash.cli.options import Adapter, Backend, Json, Threads
 from slopewash.cli.outputs import make_folder
 from slopewash.cli.running import run_recipe, use_adapter
@@ -98,11 +98,11 @@ def command(
     if json:
         print_json({"folder": str(out), "files": [str(file) for file in files]} | result.as_dict())
     else:
-        print(result.budget)
-        print(result.budget.summary)
-        print(f"{result.progress} on {result.backend} in {result.seconds:.1f} s; pictures and data:")
+        show(result.budget)
+        show(result.budget.summary)
+        show(f"{result.progress} on {result.backend} in {result.seconds:.1f} s; pictures and data:")
         for file in files:
-            print(f"  {file}")
+            show(f"  {file}")
     if code:
         again = f"; slopewash run {recipe} is a run that can be continued" if look is not None else ""
         note(f"interrupted after {result.progress}; what is done is in {out}{again}")

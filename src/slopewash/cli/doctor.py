@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from slopewash.cli.console import print_json
+from slopewash.cli.console import print_json, show
 from slopewash.cli.options import Json
 
 EXAMPLES = """Examples:
@@ -151,31 +151,31 @@ def extras() -> list[dict[str, Any]]:
 
 def print_report(report: dict[str, Any]) -> None:
     """Print the report as text: one line per finding, with remedies for what is missing."""
-    print(f"slopewash {report['slopewash']}, Python {report['python']}, {report['system']}")
-    print("libraries  " + ", ".join(f"{name} {version or 'MISSING'}" for name, version in report["libraries"].items()))
+    show(f"slopewash {report['slopewash']}, Python {report['python']}, {report['system']}")
+    show("libraries  " + ", ".join(f"{name} {version or 'MISSING'}" for name, version in report["libraries"].items()))
     for backend in report["backends"]:
-        print(
+        show(
             f"backend    {backend['name']:<10} {'works' if backend['works'] else 'does not work'}: {backend['detail']}"
             + (f"; {backend['test']}" if backend["test"] else "")
         )
     for adapter in report["adapters"]:
         buffer, binding, count = adapter["limits"].values()
-        print(
+        show(
             f"adapter    {adapter['name']} ({adapter['kind']}, {adapter['interface']}, {adapter['driver']}): "
             f"buffers of {buffer >> 20} MiB, {binding >> 20} MiB bound at once, {count} buffers per kernel"
         )
     count = report["threads"]
-    print(f"threads    {count['used']} used, {count['allowed']} cores allowed of {count['cores']}")
+    show(f"threads    {count['used']} used, {count['allowed']} cores allowed of {count['cores']}")
     cache = report["kernel_cache"]
-    print(
+    show(
         f"kernels    cached in {cache['folder']}" if cache["writable"] else f"kernels    not cached: {cache['remedy']}"
     )
     for extra in report["extras"]:
         state = "installed" if extra["installed"] else f"not installed: {extra['remedy']}"
-        print(f"extra      {extra['name']:<10} {state}")
+        show(f"extra      {extra['name']:<10} {state}")
     missing = [name for name, version in report["libraries"].items() if version is None]
     if missing:
-        print(f"To do: pip install {' '.join(missing)}")
+        show(f"To do: pip install {' '.join(missing)}")
 
 
 def _version(name: str) -> str | None:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from slopewash.cli.console import print_json
+from slopewash.cli.console import print_json, show
 from slopewash.cli.options import (
     Allow8bit,
     Json,
@@ -96,8 +96,8 @@ def command(
     if json:
         print_json(done.card.as_dict() | {"folder": str(done.folder)})
     else:
-        print(done.card)
-        print(f"{len(done.files)} files in {done.folder}")
+        show(done.card)
+        show(f"{len(done.files)} files in {done.folder}")
 
 
 def parse_tiles(text: str) -> tuple[int, int]:

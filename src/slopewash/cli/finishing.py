@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slopewash.cli.console import interrupts_report, note, print_json
+from slopewash.cli.console import interrupts_report, note, print_json, show
 from slopewash.cli.outputs import height_range_of, range_words
 from slopewash.cli.running import resuming, run_recipe
 
@@ -53,16 +53,16 @@ def finish(
     if json:
         print_json({**(facts or {}), **_paths(outputs, names, made, running.folder), **result.as_dict()})
     else:
-        print(result.budget)
-        print(result.budget.summary)
+        show(result.budget)
+        show(result.budget.summary)
         took = "" if was_finished else f" in {result.seconds:.1f} s"
-        print(f"{result.progress} on {result.backend}{took}: {files}")
+        show(f"{result.progress} on {result.backend}{took}: {files}")
         for file in made if running.folder is not None else ():
-            print(f"  {file}")
+            show(f"  {file}")
         for output, name in zip(outputs, names, strict=True):
             units = result.terrain.units(output.options.get("layer", "elevation"))
             if output.kind == "terrain" and (words := range_words(output.path, name, units)):
-                print(words)
+                show(words)
     note_silted_sea(result)
     if code:
         note(f"interrupted after {result.progress}; what is done is in {files}")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from slopewash.cli.beds import check_keeps_strata, parse_beds
-from slopewash.cli.console import console, make_table, print_json
+from slopewash.cli.console import add_row, console, make_table, print_json, show
 from slopewash.cli.options import Flag, Json, OutHeightRange, parse_height_range
 from slopewash.cli.outputs import check_output, check_range, height_range_of, range_words
 from slopewash.errors import InvalidParameter, unknown_name
@@ -119,10 +119,10 @@ def command(
         facts |= {"cell_size": terrain.cell_size, "lowest": low, "highest": high, "strata": strata}
         print_json(facts | {"height_range": height_range_of(out)})
     else:
-        print(terrain)
+        show(terrain)
         if terrain.strata is not None:
-            print(terrain.strata)
-        print(range_words(out, out) or out)
+            show(terrain.strata)
+        show(range_words(out, out) or out)
 
 
 COMMON = ("size", "extent", "cell_size", "seed", "relief", "strata")
@@ -161,9 +161,9 @@ def print_options(kind: str, *, json: bool) -> None:
         facts = [{"name": option.name, "default": option.default, "doc": option.doc} for option in options]
         print_json({"kind": kind, "doc": doc, "options": facts})
         return
-    print(f"{kind}: {doc}")
+    show(f"{kind}: {doc}")
     table = make_table("option", "default", "meaning")
     for option in options:
         default = "by the size" if option.default is None else f"{option.default:g}"
-        table.add_row(f"--{option.name.replace('_', '-')}", default, option.doc)
-    console().print(table) if options else print("It has no options of its own.")
+        add_row(table, f"--{option.name.replace('_', '-')}", default, option.doc)
+    console().print(table) if options else show("It has no options of its own.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from slopewash.cli.console import console, make_table, print_json
+from slopewash.cli.console import add_row, console, make_table, print_json, show
 from slopewash.cli.options import (
     Json,
 )
@@ -167,12 +167,12 @@ def print_facts(facts: dict[str, Any]) -> None:
         if name == "strata" and value is not None:
             print_strata(value)
         elif name not in ("statistics", "units") and value is not None:
-            print(f"{name.replace('_', ' '):<20} {_words(value)}{' m' if name == 'cell_size' else ''}")
+            show(f"{name.replace('_', ' '):<20} {_words(value)}{' m' if name == 'cell_size' else ''}")
     layers = facts.get("statistics", {})
     if layers:
         table = make_table("layer", "units", *(name.replace("_", " ") for name in next(iter(layers.values()))))
         for layer, numbers in layers.items():
-            table.add_row(layer, facts["units"].get(layer, ""), *(f"{number:.6g}" for number in numbers.values()))
+            add_row(table, layer, facts["units"].get(layer, ""), *(f"{number:.6g}" for number in numbers.values()))
         console().print(table)
 
 
@@ -200,12 +200,12 @@ def print_strata(facts: dict[str, Any]) -> None:
         lying = f"dipping {facts['dip']:g}° towards {facts['direction']:g}°"
     low, high = facts["top"]
     top = f"{low:g} m" if low == high else f"{low:g} .. {high:g} m"
-    print(f"{'strata':<20} {len(facts['layers'])} layers, {lying}, top at {top}")
+    show(f"{'strata':<20} {len(facts['layers'])} layers, {lying}, top at {top}")
     for number, layer in enumerate(facts["layers"]):
         last = number == len(facts["layers"]) - 1
         extent = "below" if last else f"{layer['thickness']:g} m"
         rest = ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in layer.items() if name != "thickness")
-        print(f"{'':<20} {extent:<9} {rest}")
+        show(f"{'':<20} {extent:<9} {rest}")
 
 
 def _words(value: Any) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from slopewash.cli.console import console, make_table, print_json
+from slopewash.cli.console import add_row, console, make_table, print_json, show
 from slopewash.cli.options import Json
 from slopewash.errors import unknown_name
 
@@ -126,19 +126,19 @@ def print_overview(classes: list[type[Model]], presets: list[Preset]) -> None:
     """Two tables: models and presets."""
     models = make_table("model", "what it does", "paper")
     for c in classes:
-        models.add_row(c.name, c.summary, c.paper)
+        add_row(models, c.name, c.summary, c.paper)
     named = make_table("preset", "model", "edges", "steps", "starts from", "what it is")
     for p in presets:
-        named.add_row(p.name, p.model.name, p.edges, str(p.steps), p.generator, p.doc)
+        add_row(named, p.name, p.model.name, p.edges, str(p.steps), p.generator, p.doc)
     out = console()
     out.print(models)
     out.print(named)
-    print("slopewash models NAME lists the parameters of one.")
+    show("slopewash models NAME lists the parameters of one.")
 
 
 def print_model(model: Model) -> None:
     """Print a model's description and parameters."""
-    print(f"{model.name}: {model.summary}\n{model.paper}. Backends: {', '.join(model.backends)}.")
+    show(f"{model.name}: {model.summary}\n{model.paper}. Backends: {', '.join(model.backends)}.")
     out = console()
     out.print(parameter_table(model))
     out.print(layer_table(model))
@@ -149,7 +149,7 @@ def layer_table(model: Model) -> Table:
     table = make_table("layer", "symbol", "units", "can be painted", "meaning")
     for layer in layer_facts(model):
         painted = "yes" if layer["can_be_painted"] else ""
-        table.add_row(layer["name"], layer["symbol"], layer["units"], painted, layer["doc"])
+        add_row(table, layer["name"], layer["symbol"], layer["units"], painted, layer["doc"])
     return table
 
 
@@ -158,15 +158,15 @@ def print_preset(preset: Preset) -> None:
     from slopewash.recipes.levels import COARSEST
 
     settle = f", then {preset.settle} to settle" if preset.settle else ""
-    print(f"{preset.name}: {preset.doc}")
+    show(f"{preset.name}: {preset.doc}")
     start = preset.generator + (f" over {len(preset.strata.layers)} strata" if preset.strata else "")
-    print(f"Model {preset.model.name}, edges {preset.edges}, {preset.steps} steps{settle}, from {start}.")
+    show(f"Model {preset.model.name}, edges {preset.edges}, {preset.steps} steps{settle}, from {start}.")
     out = console()
     out.print(parameter_table(preset.model, preset.levels))
-    print("Values marked * differ from the model's defaults.")
+    show("Values marked * differ from the model's defaults.")
     if preset.levels:
         out.print(level_table(preset.levels))
-        print(
+        show(
             f"The levels of a run have its own size, halved while at least {COARSEST} cells are left; between two "
             "columns, values are interpolated. Steps also depend on the relief and on --strength. "
             "--set holds on every level."
@@ -176,10 +176,10 @@ def print_preset(preset: Preset) -> None:
 def level_table(levels: Sequence[Level]) -> Table:
     """Values of the levels, a column for each from coarse to fine."""
     table = make_table("cells", *(str(level.cells) for level in levels))
-    table.add_row("steps", *(str(level.steps) for level in levels))
-    table.add_row("settling steps", *(str(level.settle) for level in levels))
+    add_row(table, "steps", *(str(level.steps) for level in levels))
+    add_row(table, "settling steps", *(str(level.settle) for level in levels))
     for name in levels[0].parameters:
-        table.add_row(name, *(_value(level.parameters[name]) for level in levels))
+        add_row(table, name, *(_value(level.parameters[name]) for level in levels))
     return table
 
 
@@ -196,7 +196,7 @@ def parameter_table(model: Model, levels: Sequence[Level] = ()) -> Table:
         shown = "by level, below" if by_level else "none" if value == p.none else _value(value)
         if any(each != p.default for each in by_level or [value]):
             shown += " *"
-        table.add_row(p.name, p.symbol, shown, p.units, _range(p), p.eq, p.doc)
+        add_row(table, p.name, p.symbol, shown, p.units, _range(p), p.eq, p.doc)
     return table
 
 

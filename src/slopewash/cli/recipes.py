@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from slopewash.cli.console import console, make_table, print_json
+from slopewash.cli.console import add_row, console, make_table, print_json, show
 from slopewash.cli.options import Flag, Force, Json
 from slopewash.cli.outputs import make_folder
 from slopewash.errors import InvalidFile, InvalidParameter
@@ -58,7 +58,7 @@ def command(
             raise InvalidFile(f"{out} exists, perhaps with changes of yours; name another file, or add --force")
         make_folder(out.parent)
         look.recipe().replace(outputs=look.outputs).write(out)
-        print_json({"recipe": name, "output": str(out)}) if json else print(out)
+        print_json({"recipe": name, "output": str(out)}) if json else show(out)
     elif name is not None:
         facts = look_facts(looks[name])
         print_json(facts) if json else print_look(facts)
@@ -67,10 +67,10 @@ def command(
     else:
         table = make_table("recipe", "what it is")
         for look in looks.values():
-            table.add_row(look.name, look.doc)
+            add_row(table, look.name, look.doc)
         console().print(table)
-        print("slopewash demo --recipe NAME makes one; slopewash recipes NAME shows what it is made of.")
-        print(
+        show("slopewash demo --recipe NAME makes one; slopewash recipes NAME shows what it is made of.")
+        show(
             "slopewash recipes NAME -o my.toml writes it to a file that you can change, and slopewash run my.toml runs."
         )
 
@@ -97,7 +97,7 @@ def look_facts(look: Look) -> dict[str, Any]:
 
 def print_look(facts: dict[str, Any]) -> None:
     """Print what a landscape is made of, line by line."""
-    print(f"{facts['name']}: {facts['doc']}")
+    show(f"{facts['name']}: {facts['doc']}")
     words = {
         "strength": "{:g} of the preset's steps",
         "sea_level": "at {:g} of the relief",
@@ -109,5 +109,5 @@ def print_look(facts: dict[str, Any]) -> None:
         if part in ("name", "doc") or value in (None, {}):
             continue
         listed = ", ".join(f"{key}={each}" for key, each in value.items()) if isinstance(value, dict) else str(value)
-        table.add_row(part.replace("_", " "), words[part].format(value) if part in words else listed)
+        add_row(table, part.replace("_", " "), words[part].format(value) if part in words else listed)
     console().print(table)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from slopewash.cli.console import print_json
+from slopewash.cli.console import print_json, show
 from slopewash.cli.options import (
     Force,
     Json,
@@ -191,7 +191,7 @@ def _work(view: str, water: str) -> tuple[str, ...]:
 
 
 def _print_output(file: Path, out: Path, *, json: bool) -> None:
-    print_json({"input": str(file), "output": str(out)}) if json else print(out)
+    print_json({"input": str(file), "output": str(out)}) if json else show(out)
 
 
 def check_effect(kind: str, **given: object) -> None:

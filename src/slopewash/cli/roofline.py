@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from slopewash.cli.console import console, make_table
+from slopewash.cli.console import add_row, console, make_table, show
 
 
 def add_roofline(results: list[dict[str, Any]]) -> dict[str, Any] | None:
@@ -29,7 +29,8 @@ def print_roofline(results: list[dict[str, Any]], roofline: dict[str, Any]) -> N
     for r in results:
         if r["traffic"]:
             passes = " + ".join(f"{name} {count}" for name, count in r["traffic"].items())
-            table.add_row(
+            add_row(
+                table,
                 f"{r['size']} x {r['size']}",
                 r["preset"] or r["model"],
                 f"{passes} = {sum(r['traffic'].values())}",
@@ -37,4 +38,4 @@ def print_roofline(results: list[dict[str, Any]], roofline: dict[str, Any]) -> N
                 f"{r['share_of_copying']:.1%}",
             )
     console().print(table)
-    print(f"{roofline['adapter']} copies at {roofline['copied_bytes_per_second'] / 1e9:.3g} GB/s.")
+    show(f"{roofline['adapter']} copies at {roofline['copied_bytes_per_second'] / 1e9:.3g} GB/s.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from slopewash.cli.console import note, print_json
+from slopewash.cli.console import note, print_json, show
 from slopewash.cli.finishing import finish
 from slopewash.cli.options import Adapter, Backend, Flag, Force, Json, Settings, Threads
 from slopewash.cli.running import check_checkpoint, forget_run, use_adapter
@@ -133,8 +133,8 @@ def command(
         if json:
             print_json({"recipe": str(recipe), "valid": True, **facts, **(needs.as_dict() if needs else {})})
         else:
-            print(f"{recipe} is valid: {words}")
-            print(needs) if needs else None
+            show(f"{recipe} is valid: {words}")
+            show(needs) if needs else None
         return 0
     if tiles is not None:
         return _run_on_tiles(

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from slopewash import urls
 from slopewash.cli import INTERRUPTED
-from slopewash.cli.console import console, make_table, note, print_json
+from slopewash.cli.console import add_row, console, make_table, note, print_json, show
 from slopewash.cli.finishing import note_silted
 from slopewash.cli.outputs import make_folder
 from slopewash.cli.running import Terminated, terminations
@@ -119,12 +119,12 @@ def print_tiled(file: Path, facts: dict[str, Any]) -> None:
         }  # fmt: skip
     for name, value in shown.items():
         if value is not None:
-            print(f"{name:<20} {value}")
+            show(f"{name:<20} {value}")
     if facts["finished"]:
         table = make_table("layer", "units", "lowest", "highest")
         for name in facts["layers"]:
             low, high = facts["ground"]["ranges"][name]
-            table.add_row(name, facts["units"][name], f"{low:.6g}", f"{high:.6g}")
+            add_row(table, name, facts["units"][name], f"{low:.6g}", f"{high:.6g}")
         console().print(table)
 
 
@@ -194,9 +194,9 @@ def _report(store: Path, out: Path, *, json: bool, run: Any) -> int:
     if json:
         print_json({"output": place, **result.as_dict()})
     else:
-        print(result.budget)
-        print(result.budget.summary)
-        print(
+        show(result.budget)
+        show(result.budget.summary)
+        show(
             f"{result.steps_in_all} steps in {result.rounds} rounds on {result.tiles} tiles, {result.backend}, in "
             f"{result.seconds:.1f} s: {place}"
         )

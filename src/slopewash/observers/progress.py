@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, T
 from rich.progress import Progress as Bar
 from rich.text import Text
 
+from slopewash.errors import printable
 from slopewash.simulation.observing import Observer
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Progress(Observer):
         """Open a bar of `steps` steps."""
         super().start(simulation, steps, label=label)
         self.close()
-        self._label = label = f"{self.title}: {label}" if self.title else label
+        self._label = label = printable(f"{self.title}: {label}" if self.title else label)
         self._printed = self._looked = time.monotonic()
         self._first = None
         self.every = 1
