@@ -72,7 +72,13 @@ def test_groups_that_no_terrain_is_are_refused(kind: str, crafted: Place) -> Non
     crafted.check(crafted.run("erode", "evil.zarr", "-o", "out.zarr", *preset), refused=True)
 
 
-@pytest.mark.parametrize("url", ["memory://evil.zarr", "s3://bucket/evil.zarr", "file:///dev/zero", "nowhere://a.zarr"])
+URLS = [
+    "memory://evil.zarr", "s3://bucket/evil.zarr", "file:///dev/zero", "nowhere://a.zarr", "github://", "generic://x",
+    "jupyter://x", "dask://x", "zip://a::memory://b", "https://[::1", "memory://\x1b[2J", "simplecache::file:///dev/zero",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("url", URLS)
 def test_urls_are_refused_or_answered_in_one_sentence(url: str, crafted: Place) -> None:
     for command in ("info", "resume"):
         crafted.check(crafted.run(command, url), refused=True)

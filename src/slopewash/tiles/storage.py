@@ -179,7 +179,7 @@ class AtUrl:
 
         try:
             files, root = fsspec.core.url_to_fs(self.url)
-        except (ValueError, ImportError) as error:
+        except Exception as error:  # of a file system that needs more than a URL, anything
             raise InvalidFile(
                 f"{self.url} is at no place that fsspec knows here ({error}); give a folder, or install what it needs"
             ) from error
