@@ -109,9 +109,8 @@ def command(
         for name in names:
             terrain[name]
         files = sw.write_masks(terrain, out, names)
-        print_json({"input": str(source), "files": [str(file) for file in files]}) if json else show(
-            "\n".join(map(str, files))
-        )
+        written = [str(file) for file in files]
+        print_json({"input": str(source), "files": written}) if json else show("\n".join(written))
         return
     _check_layer(out, layer)
     chosen = layer or "elevation"
