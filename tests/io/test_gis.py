@@ -391,6 +391,14 @@ def test_ascii_grid_of_another_program_is_read(tmp_path: Path) -> None:
             sw.read(bad)
 
 
+def test_an_ascii_grid_without_a_corner_has_no_place(tmp_path: Path) -> None:
+    path = tmp_path / "in.asc"
+    path.write_text("ncols 3\nnrows 2\nyllcorner 50\ncellsize 10\n1 2 3\n4 5 6\n")
+    (tmp_path / "in.prj").write_text(CRS.from_epsg(32611).to_wkt())
+    terrain = sw.read(path)
+    assert (terrain.transform, terrain.cell_size, terrain.crs) == (None, 10.0, "EPSG:32611")
+
+
 @pytest.mark.parametrize("suffix", [".prj", ".PRJ"])
 @pytest.mark.parametrize(
     ("text", "cell_size"),

@@ -39,7 +39,9 @@ _KEYS = (
 class _Header:
     rows: int
     columns: int
-    place: tuple[float, ...]
+    sizes: tuple[float, float]
+    place: tuple[float, ...] | None
+    """None where the header gives no corner."""
     nodata: float
     lines: int
 
@@ -62,10 +64,9 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     if options.height_range is not None:
         raise InvalidParameter(f"{path} contains metres already; leave out {option('height_range')}")
     header, crs = _header(path), _crs(path)
-    a, _, _, _, e, _ = header.place
     unit = crs.unit if crs.text is not None else 1.0
     cell_size = options.cell_size or side_of_cell(
-        path, (a, -e), noted=None, geographic=crs.geographic, unit=unit, obstacle="has a CRS without a unit"
+        path, header.sizes, noted=None, geographic=crs.geographic, unit=unit, obstacle="has a CRS without a unit"
     )
     metres = metres_of(path, options, "elevation", None, what="the grid", crs=crs)
     meaning = Meaning(
@@ -118,16 +119,19 @@ def _header(path: Path) -> _Header:
         columns, rows = int(found["ncols"]), int(found["nrows"])
         if not (columns > 0 and rows > 0):
             raise ValueError(f"it has {columns} columns and {rows} rows")
-        return _Header(rows, columns, _place(found, rows), found.get("nodata_value", _NODATA), lines)
+        return _Header(rows, columns, *_place(found, rows), found.get("nodata_value", _NODATA), lines)
 
 
-def _place(found: Mapping[str, float], rows: int) -> tuple[float, ...]:
+def _place(found: Mapping[str, float], rows: int) -> tuple[tuple[float, float], tuple[float, ...] | None]:
+    """Width and height of a cell, and the transform."""
     across, down = found.get("dx", found.get("cellsize", 0.0)), found.get("dy", found.get("cellsize", 0.0))
     if not (across > 0 and down > 0 and np.isfinite([across, down]).all()):
         raise ValueError(f"its cells are {across:g} x {down:g}")
-    left = found["xllcenter"] - across / 2 if "xllcenter" in found else found.get("xllcorner", 0.0)
-    bottom = found["yllcenter"] - down / 2 if "yllcenter" in found else found.get("yllcorner", 0.0)
-    return across, 0.0, left, 0.0, -down, bottom + rows * down
+    left = found["xllcenter"] - across / 2 if "xllcenter" in found else found.get("xllcorner")
+    bottom = found["yllcenter"] - down / 2 if "yllcenter" in found else found.get("yllcorner")
+    if left is None or bottom is None:
+        return (across, down), None
+    return (across, down), (across, 0.0, left, 0.0, -down, bottom + rows * down)
 
 
 def _numbers(path: Path, header: _Header) -> Layer:
