@@ -424,6 +424,18 @@ def test_a_studio_does_not_take_over_the_folder_of_another_run(tmp_path: Path, o
     assert opened == []
 
 
+@pytest.mark.parametrize("name", ["finish", "finish.new", "finish.unreadable"])
+def test_a_studio_keeps_nothing_beside_folders_of_others_that_a_finish_would_remove(
+    tmp_path: Path, opened: list[StudioServer], capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "thesis.txt").write_text("years of work")
+    sw.studio(keep=tmp_path, browser=False, port=0, size=32)
+    assert f"{tmp_path / name} holds files that are of no finish of the studio" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.rglob("*")] == [name, "thesis.txt"]
+    assert len(opened) == 1
+
+
 def test_a_run_that_a_studio_replaces_is_kept_until_the_next_one_is(
     kept: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,6 +36,10 @@ TERRAIN_FILE, PROJECT_FILE, PREVIEW_FILE = "terrain.npz", f"project{SUFFIX}", "p
 SHOWN_FILE = f"shown{SUFFIX}"
 """Project that a page opens instead, where the result has more cells than the studio runs."""
 END_FILE = "end.json"
+_FILES = {
+    PLAN_FOLDER, RUN_FOLDER, WRITING_FOLDER, ASIDE_FOLDER, TERRAIN_FILE, PROJECT_FILE, PREVIEW_FILE, SHOWN_FILE,
+    END_FILE, f"new-{END_FILE}",
+}  # fmt: skip
 LARGEST_END = 1 << 20
 """Bytes of it."""
 FORGOTTEN_DAYS = 30.0
@@ -45,6 +49,21 @@ IDLE: protocol.FinishState = {
     "step": 0, "steps": 0, "share": 0.0, "seconds_left": None, "message": None, "preview": 0, "resumed": False,
     "can_continue": False,
 }  # fmt: skip
+
+
+def check_places(kept: Path) -> None:
+    """Refuse a folder to keep a run in where folders that a finish would remove hold files of others."""
+    for folder in (kept / FOLDER, *(beside(kept / FOLDER, ending) for ending in (NEW, UNREADABLE))):
+        try:
+            names = {path.name for path in folder.iterdir()}
+        except FileNotFoundError:
+            continue
+        except OSError:
+            names = {folder.name}
+        if not (names <= _FILES or names & {PLAN_FOLDER, END_FILE}):
+            raise sw.CheckpointError(
+                f"{folder} holds files that are of no finish of the studio; choose another folder to keep the run in"
+            )
 
 
 def beginning(plan: Plan) -> protocol.FinishState:

@@ -16,6 +16,7 @@ from slopewash.drafts import write_beside
 from slopewash.errors import CheckpointError
 from slopewash.paths import make_folder, open_regular
 from slopewash.seals import state_folder
+from slopewash.studio import finish_files
 from slopewash.studio.kept_keyframes import KeptKeyframes
 from slopewash.studio.keyframes import Timeline
 from slopewash.studio.messages import SavedView
@@ -48,12 +49,14 @@ def default_folder() -> Path:
 class Keeper:
     """Decides when to save, and writes in a thread of its own: the simulation waits only while its arrays are copied.
 
-    Only one server at a time keeps its run in a folder: `CheckpointError` if another one does, or if nothing can be
-    written. A run that another one replaces is kept in `previous/`, without its keyframes.
+    Only one server at a time keeps its run in a folder: `CheckpointError` if another one does, if nothing can be
+    written, or if files of others are in the place of a finish. A run that another one replaces is kept in `previous/`,
+    without its keyframes.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        finish_files.check_places(folder)
         if folder == default_folder() or not folder.exists():
             with suppress(OSError):  # which the lock reports
                 make_folder(folder, private=True)
