@@ -17,7 +17,7 @@ from slopewash.io.options import ReadOptions
 from slopewash.models.base import Model
 from slopewash.needs import LAYER, Needs, Part, threads
 from slopewash.recipes.levels import USUAL_RELIEF, expanded
-from slopewash.recipes.sources import FromFile, FromTerrain, Generated, Source
+from slopewash.recipes.sources import FromFile, FromTerrain, Generated, Source, check_size
 from slopewash.remedies import by_place
 
 if TYPE_CHECKING:
@@ -230,6 +230,8 @@ def smaller(*, tiles: bool) -> str:
 
 def shape_of(source: Source) -> tuple[int, int]:
     """Rows and columns of a source, known before it is made."""
+    if source.size is not None:
+        check_size(source.size)
     if isinstance(source, Generated):
         return source.size, source.size
     if isinstance(source, FromTerrain):

@@ -21,6 +21,12 @@ SAMPLE = 16
 """Cells of a side that are enough to find out whether a generator takes its options."""
 
 
+def check_size(size: int) -> None:
+    """Refuse a number of cells along a side that no terrain has."""
+    if size < 1 or size > LARGEST_SIDE:
+        raise InvalidParameter(f"size is {size}; it must be within 1 .. {LARGEST_SIDE} cells")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Generated:
     """A terrain made by a generator.
@@ -63,8 +69,7 @@ class Generated:
 
     def check(self) -> None:
         """Refuse values that the generator does not take, without the work of a whole terrain."""
-        if self.size < 1 or self.size > LARGEST_SIDE:
-            raise InvalidParameter(f"size is {self.size}; it must be within 1 .. {LARGEST_SIDE} cells")
+        check_size(self.size)
         cell_size_for(self.size, cell_size=self.cell_size, extent=self.extent)
         self.resized(min(self.size, SAMPLE)).make()
 
