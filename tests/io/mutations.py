@@ -81,8 +81,9 @@ def project(terrain: sw.Terrain, path: Path) -> None:
 
 def parts_of_project(terrain: sw.Terrain, path: Path) -> None:
     """Write the parts as files: within an archive, its checksums would betray every change."""
-    project(terrain, path.with_name("whole.slopewash"))
-    with zipfile.ZipFile(path.with_name("whole.slopewash")) as archive:
+    whole = path.with_name("in_parts.slopewash")
+    project(terrain, whole)
+    with zipfile.ZipFile(whole) as archive:
         archive.extractall(path, foreign.LARGEST)
 
 

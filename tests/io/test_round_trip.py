@@ -100,7 +100,7 @@ def test_probe_names_layers(terrain: Terrain, tmp_path: Path, suffix: str) -> No
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     elevation=arrays(np.float32, st.tuples(st.integers(1, 9), st.integers(1, 9)),
-                     elements=st.floats(-(2.0**100), 2.0**100, width=32)),
+                     elements=st.floats(-1e8, 1e8, width=32)),
     suffix=st.sampled_from([".npy", ".npz", ".exr", ".tif"]),
 )  # fmt: skip
 def test_any_grid_survives_float_formats(tmp_path: Path, elevation: np.ndarray, suffix: str) -> None:

@@ -157,5 +157,5 @@ def test_a_bad_table_is_rejected_in_one_sentence_with_its_name(tmp_path: Path, t
 def test_missing_tables_and_folders_are_reported(tmp_path: Path) -> None:
     with pytest.raises(InvalidFile, match="does not exist"):
         read_strata(tmp_path / "none.toml")
-    with pytest.raises(InvalidFile, match="cannot read"):
+    with pytest.raises(InvalidFile, match="is a folder; name a table of strata"):
         read_strata(tmp_path)

@@ -15,7 +15,7 @@ from slopewash.io.gdal import without_gdal
 from slopewash.terrain import Terrain
 
 SCALE, TIEPOINT = (33550, "d", 3, (30.0, 30.0, 0.0), True), (33922, "d", 6, (0.0, 0.0, 0.0, 500.0, 9000.0, 0.0), True)
-METRES = np.array([[640, 641, 2295], [-12, 0, 32767]], dtype=np.int16)
+METRES = np.array([[640, 641, 2295], [-12, 0, 3127]], dtype=np.int16)
 
 
 def keys(*pairs: tuple[int, int]) -> tuple[Any, ...]:
