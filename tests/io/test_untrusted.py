@@ -23,7 +23,10 @@ def test_a_file_decoded_in_its_own_process_is_the_same(file: Path) -> None:
     assert (decoded.cell_size, decoded.crs) == (4.0, "EPSG:32611")
 
 
-@pytest.mark.parametrize(("name", "value", "reason"), [("SECONDS", 0, "takes more than 0 s"), ("MEMORY", 1 << 25, "needs about .* of memory")])
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [("SECONDS", 0, "takes more than 0 s"), ("MEMORY", 1 << 25, "needs about .* of memory")],
+)
 def test_a_decoder_that_takes_too_much_ends_alone(
     file: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: int, reason: str
 ) -> None:
