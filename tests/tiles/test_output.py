@@ -105,6 +105,13 @@ def test_a_geotiff_is_written_by_windows(tmp_path: Path, eroded: Any) -> None:
         sw.write_tiled_geotiff(out, tmp_path / "out.tif", ["weer"])
 
 
+def test_a_geotiff_in_a_folder_that_is_not_there_is_refused(tmp_path: Path, eroded: Any) -> None:
+    pytest.importorskip("rasterio")
+    with pytest.raises(sw.InvalidFile, match=r"there is no folder .*missing; create it first"):
+        sw.write_tiled_geotiff(eroded[0], tmp_path / "missing" / "out.tif")
+    assert main(["convert", str(eroded[0]), "-o", str(tmp_path / "made" / "out.tif")]) == 0
+
+
 def test_the_command_line_erodes_on_tiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sw.write(rough(water=None, suspended=None, rainfall=None, sources=()), tmp_path / "in.npz")
     words = [

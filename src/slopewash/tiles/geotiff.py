@@ -56,8 +56,8 @@ def write_tiled_geotiff(
         if name not in ground.layers:
             raise unknown_name("layer", name, ground.layers)
     path = Path(path)
-    _check_room(result, names, path)
     with staged(path) as made, _named(path), rasterio.Env(**ENVIRONMENT):
+        _check_room(result, names, path, made.parent)
         draft = made.with_name(f"{made.name}.draft") if cog else made
         try:
             with result.reading():
@@ -72,10 +72,10 @@ def write_tiled_geotiff(
                 remove_file(draft)
 
 
-def _check_room(result: Finished, names: Sequence[str], path: Path) -> None:
+def _check_room(result: Finished, names: Sequence[str], path: Path, folder: Path) -> None:
     """Refuse what the disk cannot hold, before hours are spent on it."""
     rows, columns = (-(-cells // BLOCK) for cells in result.ground.shape)
-    digests, free = result.digests, shutil.disk_usage(path.absolute().parent).free
+    digests, free = result.digests, shutil.disk_usage(folder).free
     needed = sum(digests.size(result.ground.field(name).path) for name in names) + EMPTY * rows * columns * len(names)
     if needed > free:
         raise InvalidFile(
