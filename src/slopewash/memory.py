@@ -7,11 +7,13 @@ from pathlib import Path
 
 from slopewash.errors import NotEnoughMemory
 
-_GROUPS = (
-    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-)
-"""Limit and use of the container, as Linux has them in version 2 and 1 of its control groups."""
+_GROUPS = {
+    "": ("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
+    "memory": ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+}
+"""By the name of the controller, empty in version 2 of Linux's control groups: where groups are, their files of limit
+and use, and what `memory.stat` calls the files that were read or written and not used since: their memory is free."""
+_OWN_GROUPS = Path("/proc/self/cgroup")
 
 
 def available_memory() -> int | None:
@@ -58,12 +60,30 @@ def _of_machine() -> int | None:
 
 
 def _of_group() -> int | None:
-    for limit, used in _GROUPS:
-        try:
-            return int(Path(limit).read_text("ascii")) - int(Path(used).read_text("ascii"))
-        except (OSError, ValueError):  # there is no such file, or it says "max"
-            continue
-    return None
+    """What the limits of the process's own group, such as a container, and of those above it leave."""
+    try:
+        lines = _OWN_GROUPS.read_text("utf-8").splitlines()
+    except (OSError, ValueError):
+        return None
+    left = []
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        for name in {"", "memory"} & set(controllers.split(",")):
+            root, *files = _GROUPS[name]
+            own = Path(root, path.lstrip("/"))
+            # Within a container, its own group may be the root, whatever the path says.
+            left += [_left(group, *files) for group in (own, *own.parents) if group.is_relative_to(root)]
+    return min((amount for amount in left if amount is not None), default=None)
+
+
+def _left(group: Path, limit: str, used: str, cached: str) -> int | None:
+    """What the limit of one group leaves; None if it has none."""
+    try:
+        left = int((group / limit).read_text("ascii")) - int((group / used).read_text("ascii"))
+        stat = (line.split() for line in (group / "memory.stat").read_text("ascii").splitlines())
+        return left + sum(int(amount) for name, amount in stat if name == cached)
+    except (OSError, ValueError):  # there is no such file, or it says "max"
+        return None
 
 
 def _of_process() -> int | None:

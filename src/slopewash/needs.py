@@ -16,8 +16,9 @@ PLAIN, COMPILED = 80e6, 190e6
 """Bytes of a process before it holds a cell: Python, NumPy and a command; with Numba and loaded kernels."""
 START, LOADING = 0.5, 0.7
 """Seconds in which a process starts, and loads its kernels."""
-REFERENCE = 2.25e-3
-"""Seconds that `_work` took on the machine whose figures are declared, a server core of 2023."""
+REFERENCE, SAMPLES = 5.65e-4, 40
+"""Seconds that `_timed` took on the machine whose figures are declared, a server core of 2023, at the shortest of so
+many samples: short ones, of which some meet no other program's work in the caches."""
 LAYER = 4.0
 """Bytes of a cell in a layer of a terrain."""
 
@@ -140,7 +141,7 @@ def slowness() -> float:
     """How many times longer this machine takes than the one whose figures are declared: a short measurement."""
     global _slowness
     if _slowness is None:
-        _slowness = min(_timed() for _ in range(8)) / REFERENCE
+        _slowness = min(_timed() for _ in range(SAMPLES)) / REFERENCE
     return _slowness
 
 
@@ -148,9 +149,9 @@ _slowness: float | None = None
 
 
 def _timed() -> float:
-    """CPU seconds of some arithmetic on arrays that the caches hold only in part, as kernels do it."""
+    """CPU seconds of some arithmetic on arrays, as kernels do it."""
     begin = time.thread_time()
-    values = np.linspace(0.0, 1.0, 1 << 20, dtype=np.float32)
+    values = np.linspace(0.0, 1.0, 1 << 18, dtype=np.float32)
     for _ in range(4):
         values = np.sqrt(values * values + np.float32(0.5))
     return time.thread_time() - begin
