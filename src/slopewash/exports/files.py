@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.drafts import staged
 from slopewash.errors import InvalidFile
-from slopewash.io.staging import staged
 
 COMPRESSION = 3
 """Of PNG: under half the time of the default for a few per cent more bytes."""

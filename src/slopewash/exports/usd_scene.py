@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.drafts import staged
 from slopewash.errors import SlopewashError
 from slopewash.exports.surface_mesh import Surface
-from slopewash.io.staging import staged
 from slopewash.paths import move, remove_tree
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from PIL import Image
 
+from slopewash.drafts import staged
 from slopewash.errors import InvalidFile, InvalidParameter, SlopewashError
-from slopewash.io.staging import staged
 
 BT709 = 1
 """Number of the colours of HD video in codecs; untagged, players guess."""

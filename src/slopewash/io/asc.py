@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from slopewash.drafts import staged
 from slopewash.errors import GeoreferenceWarning, InvalidFile, InvalidParameter
 from slopewash.io import gdal, wkt
 from slopewash.io.cells import side_of_cell
@@ -23,7 +24,6 @@ from slopewash.io.info import FileInfo
 from slopewash.io.meaning import Meaning, metres_of, plain_band
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.side_files import question_side_files
-from slopewash.io.staging import staged
 from slopewash.paths import read_beside, remove_file
 from slopewash.remedies import option
 from slopewash.terrain import Layer, Terrain

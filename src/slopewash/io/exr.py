@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from slopewash.drafts import staged
 from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.io.decoding import Damaged, decoding, quiet
 from slopewash.io.exr_header import read_header
@@ -18,7 +19,6 @@ from slopewash.io.info import FileInfo
 from slopewash.io.meaning import Meaning, plain_band
 from slopewash.io.notes import MADE_BY, Notes, notes_from, notes_text
 from slopewash.io.options import HeightRange, ReadOptions
-from slopewash.io.staging import staged
 from slopewash.io.strata import from_metadata, metadata_of
 from slopewash.terrain import Emitter, Terrain, WaterSource
 from slopewash.terrain.fields import STRATA_TOP

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from slopewash.crs_texts import names_files
+from slopewash.drafts import staged
 from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.io.gdal import ENVIRONMENT, is_available, rasterio_for
 from slopewash.io.gdal_raster import CELL_SIZE_TAG, STEP_TAG
@@ -18,7 +19,6 @@ from slopewash.io.ground_scale import question_step
 from slopewash.io.height_units import as_in_crs
 from slopewash.io.notes import Notes, notes_text
 from slopewash.io.orientation import as_stored
-from slopewash.io.staging import staged
 from slopewash.terrain import Terrain, check_terrain
 
 Compression = Literal["deflate", "lzw", "zstd", "none"]

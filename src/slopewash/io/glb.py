@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.drafts import staged
 from slopewash.errors import InvalidFile
 from slopewash.io.decoding import Damaged, decoding
 from slopewash.io.limits import Allowance, mesh_allowance
 from slopewash.io.mesh_parts import Parts, colours, welded
-from slopewash.io.staging import staged
 from slopewash.plain import plain
 
 MAGIC, VERSION, JSON, BINARY = 0x46546C67, 2, 0x4E4F534A, 0x004E4942

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
+from slopewash.drafts import staged
 from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.io.cells import cannot_measure, metres_per_cell
 from slopewash.io.decoding import decoding
 from slopewash.io.info import FileInfo
 from slopewash.io.meaning import Meaning, plain_band
 from slopewash.io.options import HeightRange, ReadOptions
-from slopewash.io.staging import staged
 from slopewash.remedies import option
 from slopewash.terrain import Terrain
 

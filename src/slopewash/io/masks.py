@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.drafts import staged
 from slopewash.errors import InvalidFile
 from slopewash.io.heights import bands
 from slopewash.io.notes import MADE_BY, Notes, notes_text
 from slopewash.io.png import RANGE, write_samples
-from slopewash.io.staging import staged
 from slopewash.paths import confined_to, file_in, make_folder
 from slopewash.terrain import Terrain
 from slopewash.terrain.fields import Scale, layer_spec

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
+from slopewash.drafts import staged
 from slopewash.errors import InvalidFile
 from slopewash.io.cells import side_of_cell
 from slopewash.io.crs import Crs, known
@@ -22,7 +23,6 @@ from slopewash.io.info import FileInfo
 from slopewash.io.limits import LARGEST_ARRAY_HEADER, MAXIMUM_LAYERS, WIDEST_SAMPLE, grid_allowance
 from slopewash.io.meaning import Meaning, plain_band
 from slopewash.io.options import HeightRange, ReadOptions
-from slopewash.io.staging import staged
 from slopewash.io.strata import LARGEST_TABLE, from_metadata, metadata_of
 from slopewash.terrain import Emitter, Terrain, WaterSource
 from slopewash.terrain.fields import ATTRIBUTES, STRATA_TOP

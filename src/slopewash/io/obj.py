@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from slopewash.drafts import staged
 from slopewash.io.decoding import Damaged, decoding
 from slopewash.io.mesh_parts import Parts, colours
-from slopewash.io.staging import staged
 
 
 def write(parts: Parts, path: Path) -> None:

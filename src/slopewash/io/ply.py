@@ -9,10 +9,10 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.drafts import staged
 from slopewash.errors import InvalidFile
 from slopewash.io.decoding import Damaged, decoding
 from slopewash.io.mesh_parts import Parts, colours, identifiers
-from slopewash.io.staging import staged
 
 TYPES = {
     "char": "i1", "int8": "i1", "uchar": "u1", "uint8": "u1", "short": "i2", "int16": "i2", "ushort": "u2",

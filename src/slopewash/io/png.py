@@ -13,6 +13,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.drafts import staged
 from slopewash.errors import InvalidFile
 from slopewash.io.decoding import Damaged, decoding
 from slopewash.io.heights import as_uint16
@@ -21,7 +22,6 @@ from slopewash.io.meaning import Meaning, plain_band
 from slopewash.io.notes import MADE_BY, Notes, notes_from, notes_text
 from slopewash.io.options import HeightRange, ReadOptions, check_height_range
 from slopewash.io.side_files import question_side_files
-from slopewash.io.staging import staged
 from slopewash.terrain import Terrain
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
+from slopewash.drafts import staged
 from slopewash.errors import InvalidFile
 from slopewash.io.decoding import decoding
 from slopewash.io.heights import as_uint16
 from slopewash.io.info import FileInfo
 from slopewash.io.meaning import Meaning, plain_band
 from slopewash.io.options import HeightRange, ReadOptions, check_height_range
-from slopewash.io.staging import staged
 from slopewash.paths import read_beside
 from slopewash.remedies import option
 from slopewash.terrain import Terrain

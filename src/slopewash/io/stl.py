@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from slopewash.drafts import staged
 from slopewash.errors import InvalidFile
 from slopewash.io.decoding import decoding
 from slopewash.io.mesh_parts import Parts, welded
-from slopewash.io.staging import staged
 
 HEADER = 80
 FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])

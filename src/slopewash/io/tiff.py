@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from slopewash.drafts import staged
 from slopewash.errors import InvalidFile
 from slopewash.io.decoding import Damaged, decoding
 from slopewash.io.geotiff import GDAL_NODATA, georeference_tags
@@ -17,7 +18,6 @@ from slopewash.io.heights import with_nan
 from slopewash.io.info import FileInfo
 from slopewash.io.notes import Notes, notes_from, notes_text
 from slopewash.io.options import HeightRange, ReadOptions
-from slopewash.io.staging import staged
 from slopewash.io.tiff_directories import subfile_types
 from slopewash.terrain import Terrain
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from slopewash.drafts import staged
 from slopewash.errors import InvalidParameter
-from slopewash.io.staging import staged
 from slopewash.models.base import Model
 from slopewash.models.maps import HIDDEN, Map
 from slopewash.models.state import Sides

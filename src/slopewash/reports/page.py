@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 from slopewash.analysis.survey import PUBLISHED, Survey, analyse
+from slopewash.drafts import staged
 from slopewash.errors import InvalidFile
-from slopewash.io.staging import staged
 from slopewash.reports import charts
 from slopewash.reports.stream_map import as_data, stream_map
 from slopewash.terrain import Terrain

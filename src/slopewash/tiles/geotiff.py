@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from slopewash.drafts import staged
 from slopewash.errors import InvalidFile, unknown_name
 from slopewash.io.gdal import ENVIRONMENT, rasterio_for
 from slopewash.io.gdal_raster import CELL_SIZE_TAG, STEP_TAG
 from slopewash.io.gdal_writing import BLOCK, parsed_crs
 from slopewash.io.geotiff import step_of
 from slopewash.io.height_units import as_in_crs
-from slopewash.io.staging import staged
 from slopewash.paths import remove_file
 from slopewash.tiles.finished import Finished
 from slopewash.tiles.ground import Ground
@@ -95,7 +95,7 @@ def _named(path: Path) -> Iterator[None]:
         raise InvalidFile(f"cannot write {path}: {error}") from error
 
 
-def _write(ground: Ground, path: Path, names: Sequence[str]) -> bool:
+def _write(ground: Ground, temporary: Path, names: Sequence[str]) -> bool:
     """Write the bands and their overviews; returns whether there are any of those."""
     import rasterio
     from rasterio.enums import Resampling
@@ -108,7 +108,7 @@ def _write(ground: Ground, path: Path, names: Sequence[str]) -> bool:
         "transform": rasterio.Affine(*transform_of(ground)), "crs": None if crs is None else parsed_crs(crs),
         "nodata": np.nan if ground.has_nodata else None,
     }  # fmt: skip
-    with rasterio.open(path, "w", **options) as file:
+    with rasterio.open(temporary, "w", **options) as file:
         notes = {CELL_SIZE_TAG: repr(ground.cell_size), STEP_TAG: repr(step_of(transform_of(ground)))}
         file.update_tags(**notes, TIFFTAG_SOFTWARE="slopewash")
         for band, name in enumerate(names, 1):
