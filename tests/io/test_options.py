@@ -6,6 +6,7 @@ A new option needs a case in `VALUES`, a new format one in `SOURCES`: the signat
 from __future__ import annotations
 
 import dataclasses
+import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tifffile
+from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 from tests.io.windows import by_tiles
 
@@ -21,8 +23,14 @@ import slopewash as sw
 from slopewash.errors import InvalidParameter, SlopewashError
 from slopewash.io.formats import FORMATS
 from slopewash.io.options import ReadOptions, ValueOptions
+from slopewash.io.units import FOOT
+from slopewash.recipes.layers import with_layers
+from slopewash.tiles import inputs
+from slopewash.tiles.digests import Digests, using
+from slopewash.tiles.fill import keep
+from slopewash.tiles.store import Store
 
-pytest.importorskip("rasterio")
+rasterio = pytest.importorskip("rasterio")
 zarr = pytest.importorskip("zarr")
 
 SHAPE = (8, 12)
@@ -112,6 +120,33 @@ def as_values(path: Path, options: dict[str, Any]) -> sw.Terrain:
 
 
 PATHS: tuple[Path_, ...] = (in_memory, as_source, by_tiles, without_gdal, as_values)
+LAYER_VALUES: dict[str, Any] = {"range": (5.0, 3000.0)}
+LAYERS = ("rainfall", "bedrock")
+"""A layer of numbers that have no unit of heights, and one of heights."""
+SIDES = {".hgt": (1201, 1201)}
+SUMMIT = 20_000.0
+"""Elevation of the ground that layers are laid on, above every bedrock."""
+
+
+def ground_of(shape: tuple[int, int]) -> sw.Terrain:
+    """Ground of those cells without a place, so that any file of that shape lies on it."""
+    return sw.Terrain(np.full(shape, SUMMIT))
+
+
+def layer_in_memory(path: Path, name: str, options: dict[str, Any]) -> Any:
+    shape = SIDES.get(path.suffix, SHAPE)
+    return with_layers(ground_of(shape), {name: sw.LayerFile(path=path, **options)})[name]
+
+
+def layer_on_tiles(path: Path, name: str, options: dict[str, Any]) -> Any:
+    def each(task: Callable[..., Any], calls: Any, label: str) -> list[Any]:
+        return [task(*call) for call in calls]
+
+    shape = SIDES.get(path.suffix, SHAPE)
+    with tempfile.TemporaryDirectory() as folder, using(Digests()):
+        start, _ = keep(Store(f"{folder}/store.zarr"), ground_of(shape), max(5, max(shape) // 2))
+        start = inputs.with_layers(start, {name: sw.LayerFile(path=path, **options)}, each)
+        return start.part((slice(0, shape[0]), slice(0, shape[1])))[name]
 
 
 def outcome(path: Path_, file: Path, options: dict[str, Any]) -> object:
@@ -147,6 +182,69 @@ def test_every_option_changes_what_is_read_or_is_refused(tmp_path: Path, source:
             found = outcome(path, file, {**needed, name: value})
             assert found is None or found != plain, f"{path.__name__} of {source} ignores {name}"
     assert any(read)
+
+
+def laid(path: Callable[..., Any], file: Path, name: str, options: dict[str, Any]) -> object:
+    """Values of a layer, to the bit, or why it is refused."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return np.asarray(path(file, name, options)).tobytes()
+        except SlopewashError as error:
+            return error
+
+
+@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("source", [*SOURCES, *(f"{kind} of bytes" for kind in BYTES)])
+def test_every_option_of_a_layer_changes_it_or_is_refused(tmp_path: Path, source: str, name: str) -> None:
+    """In memory and on tiles alike, for heights and for other values."""
+    assert {field.name for field in dataclasses.fields(sw.LayerFile)} == {"path", *LAYER_VALUES}
+    file = {**SOURCES, **{f"{kind} of bytes": make for kind, make in BYTES.items()}}[source](tmp_path)
+    plain = laid(layer_in_memory, file, name, {})
+    for option, value in [("", None), *LAYER_VALUES.items()]:
+        options = {option: value} if option else {}
+        whole, tiled = (laid(path, file, name, options) for path in (layer_in_memory, layer_on_tiles))
+        assert str(tiled) == str(whole)
+        assert not option or isinstance(whole, SlopewashError) or whole != plain, f"{option} is ignored"
+    without = isinstance(plain, InvalidParameter)  # bytes of a picture have no height by themselves
+    assert without == (name == "bedrock" and "bytes" in source and "zarr" not in source)
+
+
+UNITS: dict[str, Callable[[Path], Path]] = {
+    "a band in feet": lambda folder: banded(folder, unit="ft"),
+    "a CRS with heights in feet": lambda folder: banded(folder, crs=in_feet()),
+    "one of ours": lambda folder: sw.write(placed(in_feet()), folder / "rock.tif", layer="bedrock"),
+    "a text grid": lambda folder: sw.write(placed(in_feet()), folder / "rock.asc", layer="bedrock"),
+}
+
+
+def in_feet() -> str:
+    return str(rasterio.crs.CRS.from_user_input("EPSG:32611+6360").to_wkt())
+
+
+def placed(crs: str) -> sw.Terrain:
+    place = (10, 0, 5e5, 0, -10, 4e6)
+    return sw.Terrain(HEIGHTS + 100, bedrock=HEIGHTS, rainfall=HEIGHTS, cell_size=10.0, crs=crs, transform=place)
+
+
+def banded(folder: Path, *, unit: str | None = None, crs: str = "EPSG:32611") -> Path:
+    with rasterio.open(
+        folder / "rock.tif", "w", driver="GTiff", height=SHAPE[0], width=SHAPE[1], count=1, dtype="float32", crs=crs,
+        transform=rasterio.Affine(10, 0, 5e5, 0, -10, 4e6),
+    ) as file:  # fmt: skip
+        file.write((HEIGHTS.astype(np.float64) / FOOT).astype(np.float32), 1)
+        if unit is not None:
+            file.units = (unit,)
+    return folder / "rock.tif"
+
+
+@pytest.mark.parametrize("source", UNITS)
+def test_only_a_layer_of_heights_has_a_unit_of_heights(tmp_path: Path, source: str) -> None:
+    file = UNITS[source](tmp_path)
+    for read in (layer_in_memory, layer_on_tiles):
+        assert_allclose(read(file, "bedrock", {}), HEIGHTS, rtol=1e-5)
+        assert_allclose(read(file, "rainfall", {}), HEIGHTS / FOOT, rtol=1e-5)
+    assert_array_equal(layer_in_memory(file, "bedrock", {}), layer_on_tiles(file, "bedrock", {}))
 
 
 @pytest.mark.parametrize("source", BYTES)

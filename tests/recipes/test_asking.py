@@ -19,6 +19,7 @@ from slopewash.errors import (
     UnknownName,
     UnusualWarning,
 )
+from slopewash.recipes.plausibility import question_recipe
 
 CONE = sw.generate("cone", size=16, cell_size=10.0)
 
@@ -195,6 +196,18 @@ def test_water_that_stands_is_not_dried_by_a_model_that_has_none(
     where = "dry is set, but" if layers else "dry is set in stage 2, but"
     assert said.startswith(f"{where} steepest_talus has no water that could evaporate; leave it out")
     run(recipe.replace(layers={}, stages=(dataclasses.replace(wet, dry=True), talus)))  # nothing is left to dry
+
+
+def test_bedrock_of_fine_ground_is_not_held_against_coarse_ground(tmp_path: Path) -> None:
+    """`run --check` looks at few cells; a run lays the bedrock on all of them."""
+    source = sw.Generated(kind="diamond_square", size=256, relief=900.0, options={"roughness": 0.9})
+    ground, coarse = source.make(), source.resized(64).make()["elevation"]
+    assert (ground["elevation"].reshape(64, 4, 64, 4).mean((1, 3)) > coarse + 90).any()
+    path = sw.write(ground.replace(bedrock=ground["elevation"]), tmp_path / "rock.tif", layer="bedrock")
+    stage = sw.Stage(model=sw.VirtualPipes(cover="loose", hillslope="fall_line"), steps=1)
+    recipe = sw.Recipe(source=source, layers={"bedrock": sw.LayerFile(path=path)}, stages=(stage,))
+    question_recipe(recipe)
+    assert recipe.terrain()["bedrock"].shape == (256, 256)
 
 
 @pytest.mark.filterwarnings("default::slopewash.errors.UnusualWarning")

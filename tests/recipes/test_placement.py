@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 
 import slopewash as sw
 from slopewash.errors import GeoreferenceWarning, SlopewashError
+from slopewash.io.placement import SAME
 from slopewash.recipes.layers import with_layers
 from slopewash.recipes.maps import place_maps
 from slopewash.tiles import inputs
 from slopewash.tiles.digests import Digests, using
+from slopewash.tiles.files import same_cells
 from slopewash.tiles.fill import keep
 from slopewash.tiles.store import Store
 
@@ -169,6 +171,75 @@ def test_the_same_grid_is_taken_as_it_is(tmp_path: Path, read: Callable[..., Arr
         write(path, system, "same", CELL, "rainfall")
         x, y = centres(SHAPE, PLACE)
         assert_array_equal(read(terrain(), path, "rainfall", tmp_path), value_at(x, y).astype(np.float32))
+
+
+def test_the_same_grid_but_for_rounding_is_read_by_windows(tmp_path: Path) -> None:
+    """Coordinates are rounded in files, and a CRS has several texts."""
+    path = tmp_path / "layer.tif"
+    for system in ("same CRS", "same CRS in full", "same CRS with heights"):
+        for metres, fits in ((0.0, True), (0.1 * SAME * CELL, True), (2 * SAME * CELL, False)):
+            write(path, system, "same", CELL, "rainfall")
+            with rasterio.open(path, "r+") as file:
+                file.transform = rasterio.Affine(*PLACE[:2], PLACE[2] + metres, *PLACE[3:])
+            assert (same_cells(path, "rainfall", terrain()) is not None) == fits, (system, metres)
+            whole, tiled = (read(terrain(), path, "rainfall", tmp_path) for read in (in_memory, on_tiles))
+            assert_array_equal(tiled, whole)
+
+
+BEDROCK = np.add.outer(np.arange(20.0), np.arange(28.0)) - 1
+"""One metre below the ground."""
+
+
+@pytest.mark.parametrize("read", [in_memory, on_tiles], ids=["memory", "tiles"])
+def test_bedrock_above_the_ground_is_refused(tmp_path: Path, read: Callable[..., Array]) -> None:
+    for wrong, where in (
+        (BEDROCK + 851, "560 cells, most at row 0, column 0, by 850 m"),
+        (BEDROCK / 0.3048, "557 cells, most at row 19, column 27, by 101.638 m"),
+    ):
+        path = sw.write(terrain(bedrock=wrong), tmp_path / "rock.tif", layer="bedrock")
+        with pytest.raises(sw.InvalidTerrain, match=f"{path}: layer bedrock lies above the ground in {where}; give"):
+            read(terrain(), path, "bedrock", tmp_path)
+    peak = BEDROCK.copy()
+    peak[17, 19] += 3.5
+    path = sw.write(terrain(bedrock=peak), tmp_path / "rock.tif", layer="bedrock")
+    with pytest.raises(sw.InvalidTerrain, match=r"in 1 cell, most at row 17, column 19, by 2\.5 m; give"):
+        read(terrain(), path, "bedrock", tmp_path)
+    hole = np.zeros(SHAPE, bool)
+    hole[17, 19] = True
+    assert_array_equal(read(terrain(nodata=hole), path, "bedrock", tmp_path)[~hole], BEDROCK[~hole])
+
+
+@pytest.mark.parametrize("read", [in_memory, on_tiles], ids=["memory", "tiles"])
+def test_bedrock_may_lie_above_the_ground_by_what_rounding_and_resampling_do(
+    tmp_path: Path, read: Callable[..., Array]
+) -> None:
+    bare = sw.write(terrain(bedrock=BEDROCK + 1), tmp_path / "bare.png", layer="bedrock")
+    assert (read(terrain(), bare, "bedrock", tmp_path) > BEDROCK + 1).any()
+    coarse = sw.Terrain(BEDROCK[::4, ::4] + 4, crs=HOME, transform=(40.0, *PLACE[1:4], -40.0, PLACE[5]), cell_size=40.0)
+    path = sw.write(coarse, tmp_path / "coarse.tif")
+    assert (read(terrain(), path, "bedrock", tmp_path) > BEDROCK + 1).any()
+    path = sw.write(coarse.replace(elevation=coarse["elevation"] + 5), tmp_path / "high.tif")
+    with pytest.raises(sw.InvalidTerrain, match="lies above the ground in"):
+        read(terrain(), path, "bedrock", tmp_path)
+
+
+@pytest.mark.parametrize("read", [in_memory, on_tiles], ids=["memory", "tiles"])
+def test_bedrock_is_looked_at_for_what_marks_missing_data(tmp_path: Path, read: Callable[..., Array]) -> None:
+    deep = BEDROCK.copy()
+    deep[3, 4] = -9999
+    path = sw.write(terrain(bedrock=deep), tmp_path / "rock.tif", layer="bedrock")
+    with pytest.warns(sw.NodataWarning, match="1 cell of .*rock.tif is -9999"):
+        read(terrain(), path, "bedrock", tmp_path)
+
+
+def test_a_number_for_bedrock_above_the_ground_is_refused_too(tmp_path: Path) -> None:
+    for tiled in (False, True):
+        recipe = sw.Recipe(
+            source=sw.FromTerrain(terrain=terrain()), layers={"bedrock": 12.5}, backend="reference",
+            stages=(sw.Stage(model=sw.VirtualPipes(), steps=1),),
+        )  # fmt: skip
+        with pytest.raises(sw.InvalidTerrain, match="layer bedrock lies above the ground in 91 cells, most at row 0"):
+            sw.erode_tiled(None, recipe, out=tmp_path / "out.zarr", tile=16, workers=0) if tiled else recipe.run()
 
 
 @pytest.mark.parametrize("read", [in_memory, on_tiles], ids=["memory", "tiles"])

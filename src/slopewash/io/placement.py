@@ -97,6 +97,8 @@ class Raster:
     """Row and column of the first value, in the whole raster."""
     nearest: bool = False
     """Whether a cell takes the value of one pixel, as classes and masks must, and not one in between."""
+    resampled: bool = False
+    """Whether its pixels, or those that it was made of, are other cells than those of the terrain."""
 
     def part(self, window: Window) -> Raster:
         """No more of it than a window of the terrain needs."""

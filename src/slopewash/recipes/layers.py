@@ -12,13 +12,14 @@ from typing import Any
 from slopewash.errors import GeoreferenceWarning, InvalidFile, InvalidParameter, InvalidTerrain, unknown_name
 from slopewash.io.files import read_with
 from slopewash.io.grids import Placed, has_coordinates
-from slopewash.io.options import HeightRange, ValueOptions, check_height_range
+from slopewash.io.options import HeightRange, ReadOptions, ValueOptions, check_height_range
 from slopewash.io.placement import Cover, Raster, lattice_between, same_grid
 from slopewash.memory import check_memory
 from slopewash.models import find_model, model_names
+from slopewash.recipes.bedrock import Above
 from slopewash.recipes.masking import MASK
 from slopewash.terrain import Layer, Terrain
-from slopewash.terrain.fields import LAYERS
+from slopewash.terrain.fields import LAYERS, layer_spec
 from slopewash.terrain.resampling import resampled_shape
 
 SHARE = (0.0, 1.0)
@@ -48,19 +49,22 @@ class LayerFile:
         raster = self.raster(name, terrain, integers=integers)
         values, missing, outside = raster.cells((slice(0, terrain.shape[0]), slice(0, terrain.shape[1])))
         Cover.of(missing, outside, terrain.nodata).check(self.path)
+        span = terrain.range("elevation")
+        Above.of(name, values, terrain, span, resampled=raster.resampled).check(self.path)
         return values
 
     def raster(self, name: str, terrain: Placed, *, integers: HeightRange | None = None) -> Raster:
         """Read it, and find out where it lies in a terrain: by its coordinates, or by its shape if one has none."""
-        given = self._layer(self._read(integers), name)
+        given = self._layer(self._read(name, integers), name)
         lattice = lattice_between(self.path, given, terrain)
         if lattice is not None and same_grid(given, terrain, lattice):
             lattice = None
-        elif lattice is None and given.shape != terrain.shape:
+        stretched = lattice is None and given.shape != terrain.shape
+        if stretched:
             given = self._stretched(given, name, terrain)
         return Raster(
             path=self.path, values=given["elevation"], missing=given.nodata, lattice=lattice, whole=given.shape,
-            nearest=name == MASK,
+            nearest=name == MASK, resampled=stretched or lattice is not None,
         )  # fmt: skip
 
     def _stretched(self, given: Terrain, name: str, terrain: Placed) -> Terrain:
@@ -90,14 +94,19 @@ class LayerFile:
             return given
         if name not in given:
             raise InvalidFile(f"{self.path} has layers {', '.join(given)}, and none called {name}; keep one")
+        if self.range is not None:
+            raise InvalidParameter(
+                f"{self.path} has several layers, whose values need no range; leave out {self.range[0]:g} .. "
+                f"{self.range[1]:g} of layer {name}"
+            )
         nodata, crs, transform = given.nodata, given.crs, given.transform
         return Terrain(given[name], cell_size=given.cell_size, nodata=nodata, crs=crs, transform=transform)
 
-    def _read(self, integers: HeightRange | None) -> Terrain:
-        """Read its values as they are: no unit of height applies, and the side of a cell is that of the terrain."""
+    def _read(self, name: str, integers: HeightRange | None) -> Terrain:
+        """Read its values: heights in metres, others as they are; the side of a cell is that of the terrain."""
 
         def values(height_range: HeightRange | None) -> Terrain:
-            return read_with(self.path, ValueOptions(height_range=height_range, allow_8bit=True, cell_size=1.0))
+            return read_with(self.path, options_of(name, height_range))
 
         if integers is not None and self.range is None:
             with contextlib.suppress(InvalidParameter):  # floats
@@ -107,7 +116,19 @@ class LayerFile:
         try:
             return values(None)
         except InvalidParameter:  # integers without a recorded range
+            if layer_spec(name).height:
+                raise
             return values(SHARE)
+
+
+def options_of(name: str, height_range: HeightRange | None = None) -> ReadOptions:
+    """How the file of a layer or map is read: only a height has a unit of heights.
+
+    >>> options_of("bedrock").kind, options_of("rainfall").kind
+    ('height', 'value')
+    """
+    kind = ReadOptions if layer_spec(name).height else ValueOptions
+    return kind(height_range=height_range, allow_8bit=True, cell_size=1.0)
 
 
 LayerSource = float | LayerFile
@@ -159,6 +180,10 @@ def with_layers(terrain: Terrain, layers: Mapping[str, LayerSource]) -> Terrain:
     """
     if not layers:
         return terrain
+    span = terrain.range("elevation")
+    for name, source in layers.items():
+        if isinstance(source, float):
+            Above.of(name, source, terrain, span).check(None)
     made = {name: s.values(name, terrain) if isinstance(s, LayerFile) else s for name, s in layers.items()}
     return terrain.replace(**made)
 

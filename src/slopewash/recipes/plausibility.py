@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from slopewash.models.maps import maps_of
 from slopewash.models.state import Sides
 from slopewash.models.unusual import ask, question
+from slopewash.recipes.bedrock import BEDROCK
 from slopewash.recipes.definition import Recipe
 from slopewash.recipes.levels import expanded
 from slopewash.recipes.maps import check_maps, place_maps
@@ -50,7 +51,7 @@ def parts_without_effect(recipe: Recipe) -> Iterator[str]:
     """
     models = [stage.model for stage in recipe.stages]
     read = {name for m in models for name, field in m.layers().items() if field.role in ("prognostic", "input")}
-    mapped = {given.layer for model in models for given in maps_of(model).values()}
+    mapped = _mapped(recipe)
     names = list(dict.fromkeys(model.name for model in models))
     for name in recipe.layers:
         if name not in read | mapped | {MASK}:
@@ -66,5 +67,12 @@ def _coarse(recipe: Recipe) -> Terrain | None:
     if isinstance(source, FromFile) and (source.path.suffix.lower() == ".zarr" or source.longest > LONGEST):
         return None
     if not isinstance(source, FromTerrain):
-        recipe = recipe.replace(source=source.resized(COARSE))
+        # On coarse ground, nothing can be said of bedrock that is to lie below fine ground.
+        layers = {name: layer for name, layer in recipe.layers.items() if name != BEDROCK or name in _mapped(recipe)}
+        recipe = recipe.replace(source=source.resized(COARSE), layers=layers)
     return recipe.terrain()
+
+
+def _mapped(recipe: Recipe) -> set[str | None]:
+    """Layers that are maps of parameters."""
+    return {given.layer for stage in recipe.stages for given in maps_of(stage.model).values()}

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from slopewash.errors import InvalidParameter
 from slopewash.io import gdal
 from slopewash.io.files import inspect
-from slopewash.io.grids import Placed, has_coordinates
-from slopewash.io.options import ReadOptions, ValueOptions
+from slopewash.io.grids import Placed
+from slopewash.io.options import ReadOptions
+from slopewash.io.placement import lattice_between, same_grid
 from slopewash.io.suspects import Suspects
 from slopewash.io.tiff_meaning import TiffRaster, resolve
 from slopewash.memory import check_memory
+from slopewash.recipes.layers import options_of
 from slopewash.recipes.sources import FromFile
 from slopewash.terrain import Terrain
 from slopewash.tiles.ground import Ground
@@ -76,34 +77,40 @@ def opened(source: FromFile) -> ByWindows | None:
                 f"{source.path} is read by windows, which are not resampled; leave out size ({source.size})"
             )
         return opened_zarr(source.path, source.options, _WHOLE)
-    windows = by_windows(source.path, source.options) if source.size is None else None
+    chosen = ReadOptions(**{"max_pixels": _WHOLE, **source.options})
+    windows = by_windows(source.path, chosen) if source.size is None else None
     if windows is None:
         _check_whole(source)
     return windows
 
 
-def by_windows(path: Path, options: Mapping[str, Any], *, heights: bool = True) -> TiffWindows | None:
-    """Return a GeoTIFF of which a window is a window of the terrain, or None; without `heights` it holds other values.
+def by_windows(path: Path, options: ReadOptions) -> TiffWindows | None:
+    """Return a GeoTIFF of which a window is a window of the terrain, or None.
 
     Raises what `read` raises on the metadata of a file.
     """
-    if path.suffix.lower() not in TIFF or options.get("reproject") is not None or not gdal.is_available():
+    if path.suffix.lower() not in TIFF or options.reproject is not None or not gdal.is_available():
         return None
-    chosen = (ReadOptions if heights else ValueOptions)(**{"max_pixels": _WHOLE, **options})
-    raster = resolve(path, inspect(path, chosen), chosen)
+    raster = resolve(path, inspect(path, options), options)
     return TiffWindows(raster=raster) if raster.meaning.by_windows else None
 
 
-def same_cells(path: Path, terrain: Placed) -> TiffWindows | None:
-    """Return a file of floats with the very cells of a terrain that can be read by windows, or None."""
-    windows = by_windows(path, {"allow_8bit": True, "cell_size": 1.0}, heights=False)
-    if windows is None:
-        return None
-    meaning = windows.raster.meaning
-    fits = meaning.shape == terrain.shape and len(meaning.bands) == 1 and "float" in windows.raster.dtype
-    if has_coordinates(meaning) and has_coordinates(terrain):
-        fits = fits and (meaning.crs, meaning.transform) == (terrain.crs, terrain.transform)
-    return windows if fits else None
+def same_cells(path: Path, name: str, terrain: Placed) -> TiffWindows | None:
+    """Return the file of a layer or map that can be read by windows, or None: floats in the very cells of a terrain."""
+    with warnings.catch_warnings(record=True) as caught:  # whoever reads it as a whole is told again
+        warnings.simplefilter("always")
+        windows = by_windows(path, replace(options_of(name), max_pixels=_WHOLE))
+        if windows is None:
+            return None
+        meaning = windows.raster.meaning
+        if len(meaning.bands) != 1 or "float" not in windows.raster.dtype:
+            return None
+        lattice = lattice_between(path, meaning, terrain)
+        if meaning.shape != terrain.shape if lattice is None else not same_grid(meaning, terrain, lattice):
+            return None
+    for warning in caught:
+        warnings.warn(warning.message, stacklevel=2)
+    return windows
 
 
 def _check_whole(source: FromFile) -> None:

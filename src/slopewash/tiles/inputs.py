@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.io.placement import Cover, Raster, Window
+from slopewash.io.suspects import Look
 from slopewash.models.maps import HIDDEN, Map, check_finite, check_shape, maps_of, resolved
+from slopewash.recipes.bedrock import Above
 from slopewash.recipes.definition import Stage
 from slopewash.recipes.layers import LayerFile, LayerSource
 from slopewash.recipes.maps import raster_of
@@ -20,8 +23,18 @@ from slopewash.tiles.ground import Ground, span_of
 
 Run = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]], str], list[Any]]
 Values = float | TiffWindows | Raster | NDArray[Any]
-Added = tuple[tuple[float, float], Cover]
-"""Range of a layer in a tile, NaN if there is no ground, and how much of the ground the layer covers."""
+
+
+@dataclass(frozen=True)
+class Added:
+    """What was found of a layer in a tile."""
+
+    range: tuple[float, float]
+    """NaN if there is no ground."""
+    cover: Cover
+    """How much of the ground it covers."""
+    above: Above
+    look: Look
 
 
 def with_layers(ground: Ground, layers: Mapping[str, LayerSource], run: Run) -> Ground:
@@ -58,12 +71,12 @@ def _map_values(given: Map, name: str, ground: Ground) -> Values:
         check_shape(name, given.source, ground.shape)
         return given.source
     assert given.file is not None
-    windowed = same_cells(given.file, ground)
+    windowed = same_cells(given.file, name, ground)
     return raster_of(given, name, ground) if windowed is None else windowed
 
 
 def _values(file: LayerFile, name: str, ground: Ground) -> Values:
-    windowed = same_cells(file.path, ground) if file.range is None else None
+    windowed = same_cells(file.path, name, ground) if file.range is None else None
     return file.raster(name, ground) if windowed is None else windowed
 
 
@@ -75,9 +88,13 @@ def _added(ground: Ground, name: str, values: Values, run: Run, *, parameter: st
     ground.store.create(made.field(name), ground.grid)
     calls = [(ground, name, _part(values, window), parameter, number) for number, window in enumerate(ground.grid)]
     added = run(write_layer, calls, f"adding {name}")
-    if isinstance(values, TiffWindows | Raster):
-        sum((cover for _, cover in added), Cover()).check(Path(values.path))
-    return dataclasses.replace(made, ranges={**ground.ranges, name: span_of(span for span, _ in added)})
+    path = Path(values.path) if isinstance(values, TiffWindows | Raster) else None
+    if isinstance(values, TiffWindows):
+        Look.over(tile.look for tile in added).question(values.path, values.suspects)
+    if path is not None:
+        sum((tile.cover for tile in added), Cover()).check(path)
+    sum((tile.above for tile in added), Above()).check(path)
+    return dataclasses.replace(made, ranges={**ground.ranges, name: span_of(tile.range for tile in added)})
 
 
 def _part(values: Values, window: Window) -> Values:
@@ -89,20 +106,24 @@ def _part(values: Values, window: Window) -> Values:
 
 def write_layer(ground: Ground, name: str, values: Values, parameter: str | None, number: int) -> Added:
     """Write a tile of a layer, which may be the map of a parameter."""
-    window, cover = ground.grid.window(number), Cover()
-    part = ground.part(window, ["elevation"])
+    window, cover, look = ground.grid.window(number), Cover(), Look()
+    part, resampled = ground.part(window, ["elevation"]), False
     if isinstance(values, TiffWindows):
-        read = values.read(ground, number)
+        read, suspects = values.read(ground, number), values.suspects
         missing = np.zeros(read.shape, bool) if read.nodata is None else read.nodata
         values, cover = read["elevation"], Cover.of(missing, np.zeros(read.shape, bool), part.nodata)
+        look = Look.at(values, missing, suspects)
     elif isinstance(values, Raster):
+        resampled = values.resampled
         values, missing, outside = values.cells(window)
         cover = Cover.of(missing, outside, part.nodata)
+    origin = window[0].start, window[1].start
+    above = Above.of(name, values, part, ground.range_of("elevation"), resampled=resampled, origin=origin)
     layer: dict[str, Any] = {name: values}
     if parameter is None:
         part = part.replace(**layer)
     else:
-        check_finite(parameter, np.asarray(values), part.nodata, (window[0].start, window[1].start))
+        check_finite(parameter, np.asarray(values), part.nodata, origin)
         part = part.replace(own_layers=layer)
     ground.store.write(ground.field(name), ground.grid, number, part[name])
-    return part.range(name), cover
+    return Added(part.range(name), cover, above, look)
