@@ -74,7 +74,6 @@ def studio(
         What `slopewash.read` takes besides the file, such as `cell_size` or `height_range`.
 
     >>> import slopewash as sw
-    from slopewash import seals
     >>> sw.studio(sw.generate("dome", size=256))  # doctest: +SKIP
     """
     with contextlib.ExitStack() as stack:
