@@ -28,7 +28,7 @@ import slopewash as sw
 from slopewash import paths
 from slopewash.errors import SlopewashError
 from slopewash.recipes.reading import parse_recipe
-from slopewash.recipes.whereabouts import check_place
+from slopewash.recipes.whereabouts import outputs_within
 from slopewash.studio import foreign
 from slopewash.studio.kept_keyframes import KeptKeyframes
 from slopewash.studio.projects import ACTIONS, FACTS, RECIPE
@@ -93,8 +93,7 @@ def output(folder: Path, name: str, more: str = "") -> None:
 
 def resumed_output(folder: Path, name: str) -> None:
     recipe = recipe_with(folder).replace(outputs=(sw.Output(Path(name)),) if name.endswith(".npz") else ())
-    check_place(recipe, folder, folder / "ckpt", force=True)
-    recipe.replace(outputs_anywhere=False).run(folder=folder)
+    outputs_within(recipe, folder, folder / "ckpt").run(folder=folder)
 
 
 def in_store(act: str) -> Door:

@@ -62,11 +62,11 @@ def test_outputs_of_another_user_go_where_one_says_and_over_no_file(tmp_path: Pa
         sw.resume(tmp_path / "run")
     with pytest.raises(CheckpointError, match=r"name a folder for them with out="):
         sw.resume(tmp_path / "run", trust=True)
-    for name in ("evil", "worse"):
-        with pytest.raises(InvalidFile, match=r"is absolute|leads out"):
-            sw.resume(tmp_path / name, trust=True, out=tmp_path / "out")
+    with pytest.raises(InvalidFile, match=r"leads out"):
+        sw.resume(tmp_path / "worse", trust=True, out=tmp_path / "out")
+    sw.resume(tmp_path / "evil", trust=True, out=tmp_path / "out")
+    assert (tmp_path / "out/elsewhere.npz").exists()
     assert not elsewhere.exists()
-    (tmp_path / "out").mkdir()
     (tmp_path / "out/made.npz").write_text("precious")
     with pytest.raises(InvalidFile, match=r"made\.npz exists; .*force=True"):
         sw.resume(tmp_path / "run", trust=True, out=tmp_path / "out")

@@ -58,9 +58,9 @@ def command(
     trust
         Continue what another user or machine wrote, or what was changed since; outputs go into --out alone.
     out
-        Folder for the outputs, in place of the one that the run began with.
+        Folder for all outputs, in place of where they went: those with an absolute name are there by the end of it.
     force
-        Let outputs of others overwrite files in --out.
+        Let outputs overwrite an input in --out, and those of others any file there.
     """
     import slopewash as sw
     from slopewash.recipes.results import check_outputs, make_folders
@@ -77,9 +77,10 @@ def command(
     if adapter is not None:
         _use_adapter(folder, adapter)
     running = sw.Running.resumed(folder, every=every, trust=trust, out=out, force=force)
-    if out is not None:
-        make_folders(running.recipe, out)
-    check_outputs(running.recipe, running.folder, force=True)
+    place = running.folder if out is None else out
+    if place is not None:
+        make_folders(running.recipe, place)
+    check_outputs(running.recipe, running.folder, force=force or out is None)
     if running.finished:
         again = "its outputs are written again" if running.recipe.outputs else "its recipe has no outputs to write"
         note(f"the run is finished; {again}")

@@ -78,7 +78,11 @@ def resuming(running: Running) -> str:
     >>> resuming(sw.Running(sw.recipe("landscape", size=16), checkpoint="run.ckpt"))
     'slopewash resume run.ckpt'
     """
-    return f"slopewash resume {shlex.quote(str(running.folder or running.checkpoint))}"
+    from slopewash.recipes.manifest import CHECKPOINTS
+
+    folder, checkpoint = running.folder, running.checkpoint
+    together = folder is not None and checkpoint == folder / CHECKPOINTS  # unless outputs go to another folder by now
+    return f"slopewash resume {shlex.quote(str(folder if together else checkpoint))}"
 
 
 @contextmanager

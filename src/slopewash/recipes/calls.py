@@ -105,9 +105,9 @@ def resume(
     trust
         Continue what another user or machine wrote; its outputs go into `out`, and nowhere else.
     out
-        Folder for the outputs, in place of the one that the run began with.
+        Folder for all outputs, in place of where they went: those with an absolute name are there by the end of it.
     force
-        Let outputs of others overwrite files there.
+        Let outputs overwrite an input there, and those of others any file.
 
     >>> import tempfile, slopewash as sw
     >>> folder = tempfile.TemporaryDirectory()
@@ -120,9 +120,10 @@ def resume(
     >>> folder.cleanup()
     """
     running = Running.resumed(folder, trust=trust, out=out, force=force)
-    if out is not None:
-        make_folders(running.recipe, Path(out))
-    check_outputs(running.recipe, running.folder)
+    place = running.folder if out is None else Path(out)
+    if place is not None:
+        make_folders(running.recipe, place)
+    check_outputs(running.recipe, running.folder, force=force)
     result = _finished(running, [Progress()] if progress else [], running.folder)
     running.remove_checkpoints()
     return result

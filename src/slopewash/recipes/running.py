@@ -30,7 +30,7 @@ from slopewash.recipes.painting import repainted as repaint
 from slopewash.recipes.plausibility import question_parts
 from slopewash.recipes.results import Result
 from slopewash.recipes.seas import check_dry, handed_on, holds_water, inherited, sea_after
-from slopewash.recipes.whereabouts import check_changes, check_noted, check_place
+from slopewash.recipes.whereabouts import check_changes, check_foreign, check_noted, outputs_within
 from slopewash.simulation import Budget, Simulation
 from slopewash.simulation.checkpoints import (
     check_kind,
@@ -152,9 +152,9 @@ class Running:
         trust
             Continue what another user or machine wrote; its outputs go into `out`, and nowhere else.
         out
-            Folder for the outputs, in place of the one that the run began with.
+            Folder for all outputs, in place of where they went: those with an absolute name are there by the end of it.
         force
-            Let outputs of others overwrite files there.
+            Let outputs overwrite an input there, and those of others any file.
         """
         if every is not None:
             check_every(every)
@@ -175,14 +175,15 @@ class Running:
         running = cls.from_parts(facts, noted, arrays)
         running.checkpoint, running._has_checkpoint = folder.parent if is_checkpoint(folder) else folder, True
         running.foreign |= not loaded.own
+        place, outputs = None if out is None else Path(out), noted.get("folder")
+        if place is not None:
+            running.recipe = outputs_within(running.recipe, place, folder)
         if not loaded.own:
-            check_place(running.recipe, None if out is None else Path(out), folder, force=force)
-            running.recipe = running.recipe.replace(outputs_anywhere=False)
-        outputs = noted.get("folder")
+            check_foreign(running.recipe, place, folder, records=outputs is not None, force=force)
         if outputs is not None:
-            running.folder = Path(os.path.normpath(running.checkpoint / outputs) if out is None else out)
-        elif out is not None:
-            placed = running.recipe.outputs_in(Path(out).absolute())
+            running.folder = Path(os.path.normpath(running.checkpoint / outputs)) if place is None else place
+        elif place is not None:
+            placed = running.recipe.outputs_in(place.absolute())
             running.recipe = running.recipe.replace(outputs=placed, outputs_anywhere=True)
         running.every = noted["every"] if every is None else every
         return running

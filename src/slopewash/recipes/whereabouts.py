@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from slopewash.errors import CheckpointError, InvalidFile, InvalidParameter
 from slopewash.paths import inside
 from slopewash.recipes.definition import Recipe
 from slopewash.recipes.facts import MOST_LEVELS, check_count, check_no_files, check_stage
+from slopewash.recipes.manifest import MANIFEST, RECIPE
 from slopewash.remedies import by_place
 from slopewash.simulation.facts import (
     COUNT,
@@ -69,16 +71,39 @@ def check_changes(changes: Arrays) -> None:
             raise InvalidParameter(f"what was painted on {name} is {change.dtype} of shape {change.shape}")
 
 
-def check_place(recipe: Recipe, out: Path | None, checkpoint: Path, *, force: bool) -> None:
-    """Refuse outputs of a recipe of somebody else's anywhere but in the folder that the user names, or over a file."""
+def outputs_within(recipe: Recipe, out: Path, checkpoint: Path) -> Recipe:
+    """The same with outputs that lie in a folder: an absolute name, of wherever the run began, counts by its end."""
+    outputs = [dataclasses.replace(output, path=_moved(output.path)) for output in recipe.outputs]
+    places = [inside(out, output.path.as_posix(), str(checkpoint)) for output in outputs]
+    for place in places:
+        if places.count(place) > 1:
+            raise InvalidFile(f"two outputs of {checkpoint} would be {place}; {_leave_out()}")
+    return recipe.replace(outputs=tuple(outputs), outputs_anywhere=False)
+
+
+def _moved(path: Path) -> Path:
+    """What an output is called in another folder, also one of another system.
+
+    >>> _moved(Path("/home/they/eroded.exr")).as_posix(), _moved(Path("masks/wear.png")).as_posix()
+    ('eroded.exr', 'masks/wear.png')
+    """
+    there = PureWindowsPath(path)
+    return Path(there.name) if there.anchor else path
+
+
+def _leave_out() -> str:
+    return f"leave out {by_place(python='out=', command='--out')}"
+
+
+def check_foreign(recipe: Recipe, out: Path | None, checkpoint: Path, *, records: bool, force: bool) -> None:
+    """Refuse outputs of somebody else's anywhere but in the folder that the user names, or over a file in it."""
     if out is None:
         named = by_place(python="out=...", command="--out DIR")
         raise CheckpointError(
             f"{checkpoint} is of another user or machine, so its outputs do not go where it says; name a folder for "
             f"them with {named}"
         )
-    for output in recipe.outputs:
-        path = inside(out, output.path.as_posix(), str(checkpoint))
+    for path in [*(output.path for output in recipe.outputs_in(out)), *((out / RECIPE, out / MANIFEST) * records)]:
         if path.exists() and not force:
             again = by_place(python="force=True", command="--force")
             raise InvalidFile(f"{path} exists; choose another folder, or overwrite it with {again}")
