@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
+import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import slopewash as sw
 from slopewash import seals
 from slopewash.errors import SealWarning
 
@@ -25,9 +29,12 @@ def state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     return folder / "slopewash"
 
 
+VARIABLE = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_STATE_HOME"
+
+
 def test_the_secret_is_made_once_and_is_the_users_alone(state: Path) -> None:
     first = seals.secret()
-    assert (len(first), seals.secret(), seals.is_kept()) == (32, first, True)
+    assert (len(first), seals.secret(), seals.problem()) == (32, first, None)
     assert [file.name for file in state.iterdir()] == [seals.FILE]
 
 
@@ -37,31 +44,75 @@ def test_only_the_user_may_read_the_secret(state: Path) -> None:
     assert [place.stat().st_mode & 0o777 for place in (state, state / seals.FILE)] == [0o700, 0o600]
 
 
+def replaced(file: Path, data: bytes) -> None:
+    file.unlink()
+    file.write_bytes(data)
+    file.chmod(0o600)
+
+
+def linked(file: Path) -> None:
+    file.rename(file.with_name("elsewhere"))
+    file.symlink_to("elsewhere")
+
+
+def piped(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file, 0o600)
+
+
+UNUSABLE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "read by others": (
+        lambda file: file.chmod(0o644),
+        r"is open to other users \(mode 644\).*: if none of them has read it, chmod 600 .*-secret; else remove it",
+    ),
+    "empty": (lambda file: replaced(file, b""), r"has 0 bytes instead of 32: remove it, and another one is made"),
+    "cut off": (lambda file: replaced(file, b"x" * 31), r"has 31 bytes instead of 32: remove it"),
+    "too long": (lambda file: replaced(file, b"x" * 999), r"has more than 32 bytes instead of 32: remove it"),
+    "a link": (linked, r"cannot be read \(studio-secret is a link\): remove it, or set XDG_STATE_HOME"),
+    "a pipe": (piped, r"cannot be read \(studio-secret is no file\): remove it"),
+    "a folder": (lambda file: (file.unlink(), file.mkdir()), r"cannot be read \(studio-secret is no file\): remove it"),
+}
+
+
 @posix
-def test_a_secret_that_others_may_read_is_not_used(state: Path) -> None:
+@pytest.mark.parametrize("how", UNUSABLE)
+def test_a_secret_that_is_not_the_users_alone_is_not_used_and_the_reason_is_said(how: str, state: Path) -> None:
+    spoil, said = UNUSABLE[how]
     first = seals.secret()
-    (state / seals.FILE).chmod(0o644)
+    spoil(state / seals.FILE)
     assert seals.secret() != first
-    assert not seals.is_kept()
+    found = seals.problem()
+    assert found is not None
+    assert re.search(said, f"{found.why}: {found.remedy}")
 
 
 @posix
-def test_a_secret_that_is_a_link_or_cut_off_is_not_used(state: Path, tmp_path: Path) -> None:
-    first = seals.secret()
-    (state / seals.FILE).rename(tmp_path / "secret")
-    (state / seals.FILE).symlink_to(tmp_path / "secret")
+def test_the_secret_of_another_user_is_not_used(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a command that runs as root, with the home of the user who asked for it."""
+    first, own = seals.secret(), os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: own + 1)
     assert seals.secret() != first
-    (state / seals.FILE).unlink()
-    (state / seals.FILE).touch(mode=0o600)
-    assert seals.secret() != first
+    found = seals.problem()
+    assert found is not None
+    assert f"belongs to another user (number {own})" in found.why
+    assert "set XDG_STATE_HOME to a folder of your own" in found.remedy
 
 
 @posix
-def test_a_pipe_in_the_place_of_the_secret_is_not_waited_for(state: Path) -> None:
-    seals.secret()
-    (state / seals.FILE).unlink()
-    os.mkfifo(state / seals.FILE, 0o600)
-    assert not seals.is_kept()
+@pytest.mark.parametrize("home", [None, "relative"])
+def test_without_a_home_the_reason_is_said(home: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("XDG_STATE_HOME")
+    if home is None:
+        monkeypatch.setattr(Path, "home", lambda: (_ for _ in ()).throw(RuntimeError))
+    else:
+        monkeypatch.setenv("HOME", home)
+    found = seals.problem()
+    assert found == seals.Problem(
+        "there is no home folder to keep your secret in",
+        "set XDG_STATE_HOME to a folder of your own that can be written",
+    )
+    assert list(tmp_path.iterdir()) == []
 
 
 @posix
@@ -93,17 +144,73 @@ def test_another_users_seal_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not seals.is_sealed(b"data", "store", mark)
 
 
-def test_without_a_state_folder_seals_last_as_long_as_the_process_and_one_warning_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def unwritable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file where a folder is needed, which stops root too."""
     (tmp_path / "file").touch()
-    monkeypatch.setenv("LOCALAPPDATA" if sys.platform == "win32" else "XDG_STATE_HOME", str(tmp_path / "file"))
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "file"))
+    return tmp_path / "file"
+
+
+def test_without_a_state_folder_seals_last_as_long_as_the_process_and_one_warning_says_so(unwritable: Path) -> None:
     assert seals.is_sealed(b"data", "store", seals.seal(b"data", "store"))
-    with pytest.warns(SealWarning, match="set XDG_STATE_HOME to a folder"):
+    said = rf"cannot be kept in {re.escape(str(unwritable))}.*\(.*\), so later runs treat .* set {VARIABLE} to a folder"
+    with pytest.warns(SealWarning, match=said):
         seals.warn_if_unkept()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         seals.warn_if_unkept()
+
+
+def test_a_process_that_is_given_a_secret_goes_by_it_where_none_can_be_kept(unwritable: Path) -> None:
+    seals.adopt(b"x" * 32)
+    assert seals.secret() == b"x" * 32
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        seals.warn_if_unkept()  # the process that gave it has warned
+
+
+def test_a_secret_that_is_kept_counts_more_than_one_that_is_given(state: Path) -> None:
+    first = seals.secret()
+    seals.adopt(b"x" * 32)
+    assert seals.secret() == first
+
+
+@pytest.mark.parametrize("usable", [True, False])
+def test_the_command_says_it_in_one_note_and_continues_ones_own_without(
+    usable: bool, state: Path, tmp_path: Path
+) -> None:
+    """Also where Python is told to raise every warning."""
+    if not usable:
+        (tmp_path / "state").touch()
+    environment = {**os.environ, VARIABLE: str(tmp_path / "state"), "PYTHONWARNINGS": "error::UserWarning"}
+
+    def command(*words: str) -> tuple[int, str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "slopewash", *words], env=environment, cwd=tmp_path, capture_output=True, text=True,
+            timeout=120, check=False,
+        )  # fmt: skip
+        return done.returncode, done.stderr
+
+    sw.write(sw.generate("hill", size=12), tmp_path / "hill.npz")
+    words = ("hill.npz", "-o", "out.npz", "--steps", "2", "--preset", "jako2011", "--backend", "reference")
+    code, said = command("erode", *words, "--checkpoint", "run.ckpt")
+    assert code == 0
+    notes = [line for line in said.splitlines() if "secret" in line]
+    assert len(notes) == (0 if usable else 1)
+    assert all(line.startswith("note: your secret cannot be kept in ") for line in notes)
+    assert "SealWarning" not in said
+    code, said = command("resume", "run.ckpt")
+    if usable:
+        assert code == 0
+        assert "seal" not in said
+    else:
+        assert code == 2
+        assert re.search(
+            rf"whether .* carries your seal cannot be told: your secret cannot be kept .*; .* set {VARIABLE} to .*; or "
+            r"if you trust whoever wrote it, continue it with --trust$",
+            said,
+        )
 
 
 def _secret_of_a_process(_: int) -> bytes:

@@ -164,6 +164,15 @@ class CheckpointError(SlopewashError, OSError):
     """
 
 
+class ForeignCheckpoint(CheckpointError):
+    """A checkpoint or the store of a run on tiles without the user's seal; `trust=True` continues it.
+
+    >>> import slopewash as sw
+    >>> issubclass(sw.ForeignCheckpoint, sw.CheckpointError)
+    True
+    """
+
+
 class CheckpointWarning(UserWarning):
     """A damaged checkpoint was skipped for an older one, or one could not be written.
 

@@ -10,19 +10,20 @@ import hashlib
 import hmac
 import os
 import secrets
+import shlex
 import stat
 import sys
 import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from slopewash.errors import SealWarning
-from slopewash.paths import make_folder, name_new, remove_file, write_new
+from slopewash.paths import make_folder, name_new, open_regular, remove_file, write_new
 
 FILE = "studio-secret"
 """Named after the studio, whose secret was the first: what was sealed with it stays the user's own."""
 LENGTH = 32
-_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _unkept: dict[Path, bytes] = {}
 """Secrets of this process, for state folders that cannot hold one."""
 _warned: set[Path | None] = set()
@@ -76,57 +77,87 @@ def is_sealed_with(key: bytes, data: bytes | Iterable[bytes], purpose: str, foun
 
 
 def secret() -> bytes:
-    """The user's secret; one of this process alone where none can be kept (see `is_kept`)."""
-    file = _file()
-    kept = None if file is None else _kept(file)
-    return _unkept.setdefault(file or Path(), secrets.token_bytes(LENGTH)) if kept is None else kept
+    """The user's secret; one of this process alone where none can be kept (see `problem`)."""
+    found = _look()
+    return _unkept.setdefault(_file() or Path(), secrets.token_bytes(LENGTH)) if isinstance(found, Problem) else found
 
 
-def is_kept() -> bool:
-    """Whether seals made now are known in another process; else each process is a stranger to the others."""
-    file = _file()
-    return file is not None and _kept(file) is not None
+def adopt(given: bytes) -> None:
+    """Where no secret can be kept, go by that of the process that started this one, which has warned of it."""
+    _unkept[_file() or Path()] = given
+    _warned.add(_file())
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why no secret can be kept, and what to do."""
+
+    why: str
+    remedy: str
+
+
+def problem() -> Problem | None:
+    """Why seals made now are not known in another process; None if they are."""
+    found = _look()
+    return found if isinstance(found, Problem) else None
 
 
 def warn_if_unkept() -> None:
     """Warn, once per process and folder, that what is sealed now will not be recognised later."""
-    if is_kept():
+    found, file = problem(), _file()
+    if found is None or file in _warned:
         return
-    file = _file()
-    first = file not in _warned
     _warned.add(file)
-    if first:
-        where = "the home folder" if file is None else str(file)
-        warnings.warn(
-            f"no secret can be kept in {where}, so later runs treat files of this one as another user's; set "
-            "XDG_STATE_HOME to a folder of your own that can be written",
-            SealWarning, stacklevel=3,
-        )  # fmt: skip
+    warnings.warn(
+        f"{found.why}, so later runs treat files of this one as another user's; {found.remedy}",
+        SealWarning, stacklevel=3,
+    )  # fmt: skip
 
 
 def _file() -> Path | None:
     try:
-        return state_folder() / FILE
+        file = state_folder() / FILE
     except RuntimeError:  # a user without a home
         return None
+    return file if file.is_absolute() else None
 
 
-def _kept(file: Path) -> bytes | None:
-    """The secret in a file, which is made if it is missing; None unless it is the user's alone."""
+def _look() -> bytes | Problem:
+    """The secret in its file, which is made if it is missing, if it is the user's alone."""
+    variable = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_STATE_HOME"
+    elsewhere = f"set {variable} to a folder of your own that can be written"
+    file = _file()
+    if file is None:
+        return Problem("there is no home folder to keep your secret in", elsewhere)
     try:
-        if not file.exists():
+        if not os.path.lexists(file):
             _make(file)
-        handle = os.open(file, _READ)
-        try:
-            found, data = os.fstat(handle), os.read(handle, LENGTH + 1)
-        finally:
-            os.close(handle)
-    except OSError:
-        return None
-    whole = len(data) == LENGTH and stat.S_ISREG(found.st_mode)
+    except OSError as error:
+        why = f"your secret cannot be kept in {file.parent} ({error.strerror or error})"
+        return Problem(why, f"make that folder writable, or {elsewhere}")
+    try:
+        with open_regular(file) as opened:
+            found, data = os.fstat(opened.fileno()), opened.read(LENGTH + 1)
+    except (OSError, ValueError) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        return Problem(f"your secret {file} cannot be read ({why})", f"remove it, or {elsewhere}")
+    return _fault(file, found, data, elsewhere) or data
+
+
+def _fault(file: Path, found: os.stat_result, data: bytes, elsewhere: str) -> Problem | None:
+    """What is wrong with a secret, if anything."""
+    if len(data) != LENGTH:
+        more = "more than " if len(data) > LENGTH else ""
+        why = f"your secret {file} has {more}{min(len(data), LENGTH)} bytes instead of {LENGTH}"
+        return Problem(why, "remove it, and another one is made")
     if sys.platform == "win32":  # whose profile is the user's alone
-        return data if whole else None
-    return data if whole and found.st_uid == os.getuid() and found.st_mode & 0o077 == 0 else None
+        return None
+    if found.st_uid != os.getuid():
+        return Problem(f"the secret {file} belongs to another user (number {found.st_uid})", elsewhere)
+    if found.st_mode & 0o077:
+        why = f"your secret {file} is open to other users (mode {stat.S_IMODE(found.st_mode):o})"
+        return Problem(why, f"if none of them has read it, chmod 600 {shlex.quote(str(file))}; else remove it")
+    return None
 
 
 def _make(file: Path) -> None:

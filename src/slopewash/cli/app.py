@@ -38,6 +38,7 @@ from slopewash.errors import (
     MassNotConserved,
     NodataWarning,
     RangeWarning,
+    SealWarning,
     SlopewashError,
     StabilityWarning,
     UnusualWarning,
@@ -54,7 +55,7 @@ GOOD, OUR_FAULT, USERS_INPUT = 0, 1, 2
 OUTPUTS = {"render": ("picture or film", "view.png"), "export": ("folder", "game/"), "convert": ("file", "eroded.tif")}
 """What --out names, and an example, by command; a file of heights for the others."""
 OURS = (
-    StabilityWarning, CheckpointWarning, GeoreferenceWarning, NodataWarning, RangeWarning, UnusualWarning,
+    StabilityWarning, CheckpointWarning, GeoreferenceWarning, NodataWarning, RangeWarning, SealWarning, UnusualWarning,
 )  # fmt: skip
 ASKED_ONCE = (NodataWarning, UnusualWarning)
 """Warnings about what a command was given, which it may read or check several times."""

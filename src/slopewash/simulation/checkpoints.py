@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slopewash.errors import CheckpointError, CheckpointWarning
+from slopewash.errors import CheckpointError, CheckpointWarning, ForeignCheckpoint
 from slopewash.flushing import flush_folder
 from slopewash.paths import make_folder, move, remove_if_empty, remove_tree
 from slopewash.remedies import by_place
-from slopewash.seals import warn_if_unkept
+from slopewash.seals import problem, warn_if_unkept
 from slopewash.simulation.checkpoint_files import MANIFEST, Arrays, read_arrays, read_manifest, write_files
 from slopewash.simulation.locks import FolderLock
 
@@ -317,12 +317,17 @@ def _fragments(folder: Path) -> list[str]:
     return sorted([*links, *(f"{path.name}: it has no {MANIFEST}" for path in lost)])
 
 
-def foreign(checkpoint: object) -> CheckpointError:
-    """Refusal of what somebody else wrote."""
-    trust = by_place(python="trust=True", command="--trust")
-    return CheckpointError(
-        f"{checkpoint} does not carry your seal: another user, machine or version wrote it, or it was changed; if you "
-        f"trust whoever wrote it, continue it with {trust}"
+def foreign(checkpoint: object) -> ForeignCheckpoint:
+    """Refusal of what somebody else wrote, or nobody can tell who did."""
+    trust = f"if you trust whoever wrote it, continue it with {by_place(python='trust=True', command='--trust')}"
+    unkept = problem()
+    if unkept is not None:
+        return ForeignCheckpoint(
+            f"whether {checkpoint} carries your seal cannot be told: {unkept.why}; {unkept.remedy}; or {trust}"
+        )
+    return ForeignCheckpoint(
+        f"{checkpoint} does not carry your seal: slopewash up to 0.2, another user or another machine wrote it, or it "
+        f"was changed; {trust}"
     )
 
 
