@@ -62,7 +62,7 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
 def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     """Read heights in metres or in the unit of the CRS, and that from the `.prj` file beside it."""
     if options.height_range is not None:
-        raise InvalidParameter(f"{path} contains metres already; leave out {option('height_range')}")
+        raise InvalidParameter(f"{path} contains heights that need no range; leave out {option('height_range')}")
     header, crs = _header(path), _crs(path)
     unit = crs.unit if crs.text is not None else 1.0
     cell_size = options.cell_size or side_of_cell(

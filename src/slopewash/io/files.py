@@ -11,7 +11,7 @@ from slopewash.io.costs import reading_cost
 from slopewash.io.formats import FORMATS, format_of
 from slopewash.io.gdal import rasterio_for
 from slopewash.io.info import FileInfo
-from slopewash.io.limits import MAXIMUM_LAYERS, MAXIMUM_PIXELS, grid_allowance
+from slopewash.io.limits import MAXIMUM_LAYERS, MAXIMUM_PIXELS, grid_allowance, larger_grid
 from slopewash.io.mesh_files import is_mesh_file, write_mesh
 from slopewash.io.notes import Notes
 from slopewash.io.options import HeightRange, ReadOptions
@@ -218,8 +218,7 @@ def check_info(path: Path, info: FileInfo, options: ReadOptions) -> None:
     """
     if info.width * info.height > options.max_pixels:
         raise InvalidFile(
-            f"{path} has {info.width} x {info.height} cells, more than {options.max_pixels}; raise "
-            f"{option('max_pixels')} if this is intended"
+            f"{path} has {info.width} x {info.height} cells, more than {options.max_pixels}; {larger_grid()}"
         )
     if info.channels > MAXIMUM_LAYERS:
         raise InvalidFile(f"{path} has {info.channels} layers; at most {MAXIMUM_LAYERS} are read")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.io.options import HeightRange, check_height_range
-from slopewash.remedies import option
+from slopewash.remedies import by_file, option
 from slopewash.terrain import Layer, Terrain
 
 _BAND = 1 << 18
@@ -27,7 +27,8 @@ def as_metres(path: Path, samples: NDArray[Any], height_range: HeightRange | Non
     if samples.dtype.kind == "f":
         if height_range is not None:
             raise InvalidParameter(
-                f"{path} contains floats, which are already metres; leave out {option('height_range')}"
+                f"{path} contains floats, which are {by_file(ground='already metres', other='taken as they are')}; "
+                f"leave out {option('height_range')}"
             )
         return as_float32(samples)
     if samples.dtype.kind not in "iu":

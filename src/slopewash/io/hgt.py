@@ -41,7 +41,7 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
 def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     """Read heights in metres; cells are in degrees, so that a CRS or a cell size must be given."""
     if options.height_range is not None:
-        raise InvalidParameter(f"{path} contains metres already; leave out {option('height_range')}")
+        raise InvalidParameter(f"{path} contains heights that need no range; leave out {option('height_range')}")
     place = _place(*_corner(path), info.width)
     if options.cell_size is None:
         _, obstacle = metres_per_cell((place[0], -place[4]), geographic=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from slopewash.errors import InvalidFile
-from slopewash.remedies import option
+from slopewash.remedies import by_file, option
 
 MAXIMUM_PIXELS = 16384**2
 """Largest grid read by default, so that a forged header cannot exhaust memory."""
@@ -55,7 +55,12 @@ class Allowance:
 def grid_allowance(path: Path, max_pixels: int) -> Allowance:
     """What a grid may decode to in all its layers."""
     most = max(_USUAL_SAMPLE * max_pixels, _OWN_SIZE * path.stat().st_size)
-    return Allowance(path, most, f"raise {option('max_pixels')} if this is intended")
+    return Allowance(path, most, larger_grid())
+
+
+def larger_grid() -> str:
+    """Remedy for a file of more cells than are read."""
+    return by_file(ground=f"raise {option('max_pixels')} if this is intended", other="give it fewer cells")
 
 
 def mesh_allowance(path: Path) -> Allowance:

@@ -23,7 +23,7 @@ from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.orientation import row_0_in_the_north, upright
 from slopewash.io.suspects import SENTINELS, Look, Suspects, check_possible
 from slopewash.io.units import HEIGHT_UNITS, metres_per
-from slopewash.remedies import option
+from slopewash.remedies import by_file, option
 from slopewash.terrain import Layer, Terrain, TerrainPart
 from slopewash.terrain.fields import LAYERS, layer_spec
 
@@ -31,6 +31,7 @@ DEPTHS = (
     "has a CRS with depths, which count downwards; save heights, which count upwards, or give it a CRS with heights if "
     "they do"
 )
+_CORRECT = "correct it in the file"
 Mask = NDArray[np.bool_]
 Samples = tuple[NDArray[Any], Mask | None]
 """Samples of one band as they are stored, and which of them the file's own mask leaves out."""
@@ -177,16 +178,16 @@ def metres_of(
         metres = metres_per(stated)
         if metres is None:
             of = "heights" if spec.height else what
-            remedy = f"give it with {option('height_unit')}" if spec.height else "correct it in the file"
+            remedy = f"give it with {option('height_unit')}" if spec.height else _CORRECT
+            remedy = by_file(ground=remedy, other=_CORRECT)
             raise InvalidFile(f'{path} has the unknown unit "{stated}" of {of}; {remedy}')
         return metres
     if not (spec.height and crs.has_heights):
         return 1.0
     if crs.height_unit is None:
         how = "" if gdal.is_available() else f", or let GDAL look it up: {gdal.EXTRA}"
-        raise InvalidFile(
-            f"{path} has a CRS with heights, whose unit it does not give; give it with {option('height_unit')}{how}"
-        )
+        given = by_file(ground=f"give it with {option('height_unit')}", other="write it into the file")
+        raise InvalidFile(f"{path} has a CRS with heights, whose unit it does not give; {given}{how}")
     return crs.height_unit
 
 
@@ -269,6 +270,8 @@ class Meaning:
     ) -> None:
         """Refuse numbers that are none, and ground of which a layer knows nothing."""
         bad = ~np.isfinite(layer)
+        called = "it" if len(self.bands) == 1 else f"layer {name}"
+        called = by_file(ground=f"layer {name}", other=called)
         if missing is not None:
             bad |= missing
         if nodata is not None:
@@ -278,8 +281,8 @@ class Meaning:
         row, column = np.argwhere(bad)[0]
         place = f"at row {row + origin[0]}, column {column + origin[1]}"
         if missing is not None and missing[row, column]:
-            raise InvalidFile(f"{self.path}: layer {name} has no data {place}, where there is ground; fill it first")
+            raise InvalidFile(f"{self.path}: {called} has no data {place}, where there is ground; fill it first")
         raise InvalidTerrain(
-            f"{self.path}: layer {name} is {layer[row, column]} {place}; fill such cells, or give the value of cells "
-            f"without data with {option('nodata')}"
+            f"{self.path}: {called} is {layer[row, column]} {place}; fill such cells"
+            + by_file(ground=f", or give the value of cells without data with {option('nodata')}", other="")
         )

@@ -63,10 +63,10 @@ class ValueOptions(ReadOptions):
     kind = "value"
 
 
-def check_height_range(height_range: HeightRange) -> None:
+def check_height_range(height_range: HeightRange, name: str = "height_range") -> None:
     """Reject anything but two finite numbers, the lower first.
 
     >>> check_height_range((0.0, 2000.0))
     """
     if not (len(height_range) == 2 and all(map(math.isfinite, height_range)) and height_range[0] < height_range[1]):
-        raise InvalidParameter(f"height_range is {height_range}; it must be two finite numbers, the lower first")
+        raise InvalidParameter(f"{name} is {height_range}; it must be two finite numbers, the lower first")

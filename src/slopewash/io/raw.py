@@ -18,7 +18,7 @@ from slopewash.io.info import FileInfo
 from slopewash.io.meaning import Meaning, plain_band
 from slopewash.io.options import HeightRange, ReadOptions, check_height_range
 from slopewash.paths import read_beside
-from slopewash.remedies import option
+from slopewash.remedies import by_file, option
 from slopewash.terrain import Terrain
 
 _SAMPLE = np.dtype("<u2")
@@ -54,10 +54,7 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
     else:
         rows = columns = math.isqrt(bytes_found // _SAMPLE.itemsize)
         if rows * columns * _SAMPLE.itemsize != bytes_found:
-            raise InvalidFile(
-                f"{path} has {bytes_found} bytes, which is not a square of 16-bit heights; give its size with "
-                f"{option('shape', '(rows, columns)', 'ROWS,COLUMNS')}"
-            )
+            raise InvalidFile(f"{path} has {bytes_found} bytes, which is not a square of 16-bit heights; {_remedy()}")
     if rows * columns * _SAMPLE.itemsize != bytes_found:
         raise InvalidFile(
             f"{path} has {bytes_found} bytes; {columns} x {rows} heights of 16 bits need "
@@ -74,6 +71,11 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
     )
 
 
+def _remedy() -> str:
+    size = option("shape", "(rows, columns)", "ROWS,COLUMNS")
+    return by_file(ground=f"give its size with {size}", other="save it as .png, which has rows and columns")
+
+
 def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     """Read samples row by row from the north-west and scale them to metres."""
     noted = _read_sidecar(path)
@@ -85,7 +87,8 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         if noted.shape != samples.shape or noted.checksum not in (None, zlib.crc32(samples.data)):
             raise InvalidFile(
                 f"{sidecar(path)} does not describe the heights in {path} with {info.height} rows and {info.width} "
-                f"columns; give {option('height_range', '(low, high)', 'LOW..HIGH')} and {option('cell_size')}"
+                f"columns; give {option('height_range', '(low, high)', 'LOW..HIGH')}"
+                + by_file(ground=f" and {option('cell_size')}", other="")
             )
         height_range, cell_size = height_range or noted.height_range, cell_size or noted.cell_size
     meaning = Meaning(

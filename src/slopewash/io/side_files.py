@@ -14,6 +14,7 @@ from slopewash.errors import GeoreferenceWarning
 from slopewash.io.meaning import Meaning
 from slopewash.io.units import metres_per
 from slopewash.paths import read_beside
+from slopewash.remedies import by_file
 
 LONGEST = 1 << 20
 _IN_XML = r"<{0}(?:\s[^>]*)?>\s*([^<]+?)\s*</{0}>"
@@ -25,7 +26,7 @@ def question_side_files(meaning: Meaning) -> None:
     for side, what in _ignored(meaning):
         warnings.warn(
             f"{side} gives the {what} of {path.name} and is not read; put it into the file itself, as gdal_translate "
-            "does, or give it as an option of reading",
+            + by_file(ground="does, or give it as an option of reading", other="does"),
             GeoreferenceWarning,
             stacklevel=2,
         )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import InvalidTerrain, NodataWarning
-from slopewash.remedies import option
+from slopewash.remedies import by_file, option
 
 SENTINELS = (
     -999, -9999, -10000, -32767, -32768, -99999, -999999, 9999, 32767, 32768, 55537, 65535, 65504, -65504, 99999,
@@ -95,7 +95,7 @@ class Look:
             beyond = "below" if metres < self.low else "above"
             sentence = (
                 f"{counted} {stored:g}, {step:.0f} m {beyond} all other ground: many programs mark cells without data "
-                f"so, but here they count as ground; if they are none, give {option('nodata', f'{stored:g}')}"
+                f"so, but here they count as ground; if they are none, {_declared(f'{stored:g}')}"
             )
             warnings.warn(NodataWarning(sentence, stored), stacklevel=stacklevel)
 
@@ -113,5 +113,11 @@ def check_possible(
     cells, value = int(np.count_nonzero(here)), str(stored[here][0])
     raise InvalidTerrain(
         f"{name} has {worst:g} m in {cells} cell{'s' if cells > 1 else ''}, which is no height; if {value} marks cells "
-        f"without data, give {option('nodata', value)}"
+        f"without data, {_declared(value)}"
+    )
+
+
+def _declared(value: str) -> str:
+    return by_file(
+        ground=f"give {option('nodata', value)}", other="declare them in the file, as gdal_translate -a_nodata does"
     )

@@ -42,7 +42,7 @@ from slopewash.io.options import ReadOptions
 from slopewash.io.orientation import is_mirrored
 from slopewash.io.side_files import question_side_files
 from slopewash.io.tiff_directories import subfile_types
-from slopewash.remedies import option
+from slopewash.remedies import by_file, option
 from slopewash.terrain.fields import RESERVED
 
 _COMPRESSION, _PHOTOMETRIC, _ORIENTATION, _PREDICTOR, _EXTRA_SAMPLES = 259, 262, 274, 317, 338
@@ -198,20 +198,23 @@ def _named_bands(path: Path, info: FileInfo, facts: _Facts, options: ReadOptions
     if "elevation" not in named:
         listed = ", ".join(f"{number} ({text})" if text else f"{number}" for number, text in enumerate(names, start=1))
         raise InvalidFile(
-            f"{path} has bands {listed}, none called elevation; heights need a single grey channel: choose one with "
-            f"{option('band')}"
+            f"{path} has bands {listed}, none called elevation; heights need a single grey channel: {_one_band()}"
         )
     for text in named:
         if names.count(text) > 1:
-            raise InvalidFile(f"{path} has several bands called {text}; choose one with {option('band')}")
+            raise InvalidFile(f"{path} has several bands called {text}; {_one_band()}")
         if text in RESERVED:
             raise InvalidFile(f'{path} contains a layer called "{text}", which is a reserved name; rename it')
     if info.width * info.height * len(named) > options.max_pixels:
         raise InvalidFile(
             f"{path} has {len(named)} layers of {info.width} x {info.height} cells, more than {options.max_pixels} "
-            f"values; choose one with {option('band')}; or raise {option('max_pixels')}"
+            f"values; {_one_band()}" + by_file(ground=f"; or raise {option('max_pixels')}", other="")
         )
     return named
+
+
+def _one_band() -> str:
+    return by_file(ground=f"choose one with {option('band')}", other="save one alone, as gdal_translate -b does")
 
 
 def _check_samples(path: Path, info: FileInfo, facts: _Facts) -> None:

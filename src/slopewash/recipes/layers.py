@@ -18,6 +18,7 @@ from slopewash.memory import check_memory
 from slopewash.models import find_model, model_names
 from slopewash.recipes.bedrock import Above
 from slopewash.recipes.masking import MASK
+from slopewash.remedies import Wanted, read_for
 from slopewash.terrain import Layer, Terrain
 from slopewash.terrain.fields import LAYERS, layer_spec
 from slopewash.terrain.resampling import resampled_shape
@@ -42,7 +43,7 @@ class LayerFile:
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", Path(self.path))
         if self.range is not None:
-            check_height_range(self.range)
+            check_height_range(self.range, "range")
 
     def values(self, name: str, terrain: Terrain, *, integers: HeightRange | None = None) -> Layer:
         """Read it for the cells of a terrain; `integers` gives black and white where no range was asked for."""
@@ -106,7 +107,8 @@ class LayerFile:
         """Read its values: heights in metres, others as they are; the side of a cell is that of the terrain."""
 
         def values(height_range: HeightRange | None) -> Terrain:
-            return read_with(self.path, options_of(name, height_range))
+            with read_for(wanted(name)):
+                return read_with(self.path, options_of(name, height_range))
 
         if integers is not None and self.range is None:
             with contextlib.suppress(InvalidParameter):  # floats
@@ -119,6 +121,15 @@ class LayerFile:
             if layer_spec(name).height:
                 raise
             return values(SHARE)
+
+
+def wanted(name: str) -> Wanted:
+    """What messages call what a file is read for.
+
+    >>> str(wanted("bedrock")), str(wanted("rain_rate"))
+    ('layer bedrock', 'the map of rain_rate')
+    """
+    return Wanted(name, is_map=name not in LAYERS)
 
 
 def options_of(name: str, height_range: HeightRange | None = None) -> ReadOptions:

@@ -17,8 +17,9 @@ from slopewash.io.placement import lattice_between, same_grid
 from slopewash.io.suspects import Suspects
 from slopewash.io.tiff_meaning import TiffRaster, resolve
 from slopewash.memory import check_memory
-from slopewash.recipes.layers import options_of
+from slopewash.recipes.layers import options_of, wanted
 from slopewash.recipes.sources import FromFile
+from slopewash.remedies import Wanted, read_for
 from slopewash.terrain import Terrain
 from slopewash.tiles.ground import Ground
 from slopewash.tiles.store import Store
@@ -37,6 +38,8 @@ class TiffWindows:
     """A GeoTIFF that is read by windows, as `read` reads the whole."""
 
     raster: TiffRaster
+    wanted: Wanted | None = None
+    """The layer or map that it is read for, or None for the ground."""
 
     @property
     def path(self) -> str:
@@ -60,7 +63,7 @@ class TiffWindows:
 
         rows, columns = ground.grid.window(number)
         window = Window(columns.start, rows.start, columns.stop - columns.start, rows.stop - rows.start)
-        with gdal_raster.opened(self.raster, f"reading {self.path} by windows") as source:
+        with read_for(self.wanted), gdal_raster.opened(self.raster, f"reading {self.path} by windows") as source:
             return self.raster.meaning.part(
                 lambda band: gdal_raster.samples(source, self.raster, band, window), (rows.start, columns.start)
             )
@@ -99,7 +102,8 @@ def same_cells(path: Path, name: str, terrain: Placed) -> TiffWindows | None:
     """Return the file of a layer or map that can be read by windows, or None: floats in the very cells of a terrain."""
     with warnings.catch_warnings(record=True) as caught:  # whoever reads it as a whole is told again
         warnings.simplefilter("always")
-        windows = by_windows(path, replace(options_of(name), max_pixels=_WHOLE))
+        with read_for(wanted(name)):
+            windows = by_windows(path, replace(options_of(name), max_pixels=_WHOLE))
         if windows is None:
             return None
         meaning = windows.raster.meaning
@@ -110,7 +114,7 @@ def same_cells(path: Path, name: str, terrain: Placed) -> TiffWindows | None:
             return None
     for warning in caught:
         warnings.warn(warning.message, stacklevel=2)
-    return windows
+    return replace(windows, wanted=wanted(name))
 
 
 def _check_whole(source: FromFile) -> None:

@@ -18,6 +18,7 @@ from slopewash.recipes.bedrock import Above
 from slopewash.recipes.definition import Stage
 from slopewash.recipes.layers import LayerFile, LayerSource
 from slopewash.recipes.maps import raster_of
+from slopewash.remedies import read_for
 from slopewash.tiles.files import TiffWindows, same_cells
 from slopewash.tiles.ground import Ground, span_of
 
@@ -90,7 +91,8 @@ def _added(ground: Ground, name: str, values: Values, run: Run, *, parameter: st
     added = run(write_layer, calls, f"adding {name}")
     path = Path(values.path) if isinstance(values, TiffWindows | Raster) else None
     if isinstance(values, TiffWindows):
-        Look.over(tile.look for tile in added).question(values.path, values.suspects)
+        with read_for(values.wanted):
+            Look.over(tile.look for tile in added).question(values.path, values.suspects)
     if path is not None:
         sum((tile.cover for tile in added), Cover()).check(path)
     sum((tile.above for tile in added), Above()).check(path)
