@@ -74,7 +74,7 @@ def test_names_that_no_folder_has_inside_are_refused_in_one_sentence(name: str, 
 
 @pytest.mark.parametrize("name", [None, 3, ["a"], b"a", Path("a")])
 def test_what_is_no_text_is_no_name(name: object, tmp_path: Path) -> None:
-    with pytest.raises(InvalidFile, match="is no name"):
+    with pytest.raises(InvalidFile, match="is not a plain name"):
         paths.inside(tmp_path, name)  # type: ignore[arg-type]
 
 

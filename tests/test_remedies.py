@@ -13,7 +13,7 @@ from tests.cli.remedies import flags_of, unknown_options
 import slopewash as sw
 from slopewash.cli.app import COMMANDS
 from slopewash.io.limits import grid_allowance
-from slopewash.remedies import Place, read_in
+from slopewash.remedies import Place, by_place, read_in
 
 SOURCES = Path(sw.__file__).parent
 OF_OTHERS = ("--user", "--version")
@@ -64,6 +64,14 @@ def test_every_public_name_in_a_message_exists() -> None:
 def test_a_remedy_is_written_for_where_it_is_read(place: Place, remedy: str) -> None:
     with read_in(place):
         assert remedy in grid_allowance(Path(__file__), 1).remedy
+
+
+@pytest.mark.parametrize(
+    ("place", "words"), [("anywhere", "call it"), ("command", "type it"), ("recipe", "type it"), ("page", "type it")]
+)
+def test_who_reads_no_python_is_told_what_to_type(place: Place, words: str) -> None:
+    with read_in(place):
+        assert by_place(python="call it", command="type it") == words
 
 
 def test_an_option_that_the_command_lacks_is_noticed() -> None:

@@ -81,12 +81,12 @@ def check_name(name: object, folder: str | os.PathLike[str], origin: str | None 
     slopewash.errors.InvalidFile: "nul.txt" has the name of a device; name something inside the folder my.zarr
     """
     if not isinstance(name, str):
-        raise _refused(name, folder, origin, "is no name in")
+        raise _refused(name, folder, origin, "is not a plain name in")
     windows, posix = PureWindowsPath(name), PurePosixPath(name)
     if windows.anchor or posix.anchor:
         raise _refused(name, folder, origin, "is absolute, and not in")
     if any(ord(letter) < 32 or 0xD800 <= ord(letter) < 0xE000 for letter in name) or (os.name == "nt" and ":" in name):
-        raise _refused(name, folder, origin, "is no name in")
+        raise _refused(name, folder, origin, "is not a plain name in")
     if not windows.parts:
         raise _refused(name, folder, origin, "names nothing in")
     if any(not part.rstrip(". ") for part in windows.parts):  # Windows takes ".. " for ".."
@@ -262,7 +262,7 @@ def is_private(folder: Path) -> bool:
 
 
 def read_beside(path: Path, most: int) -> bytes | None:
-    """A file of somebody's beside one that the user names; None if there is none, or it is no regular file.
+    """A file of somebody's beside one that the user names; None if there is none, or it is not a regular file.
 
     `ValueError` if it has more bytes than it may have. A link in its place is followed.
 
@@ -288,7 +288,7 @@ def open_regular(path: Path) -> IO[bytes]:
     handle = os.open(path, _READ)
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise ValueError(f"{path.name} is no file")
+            raise ValueError(f"{path.name} is not a file")
         return os.fdopen(handle, "rb")
     except BaseException:
         os.close(handle)

@@ -107,7 +107,7 @@ def option(name: str, value: str = "", typed: str | None = None, *, table: str =
 
 
 def by_place(*, python: str, command: str, recipe: str | None = None) -> str:
-    """Return the words for Python, or those for where commands are typed, or for a recipe if it needs others.
+    """Return the words for Python, or those for commands; a recipe may need others, and who sees a page types commands.
 
     >>> by_place(python="call sw.read_mesh", command="use slopewash convert")
     'call sw.read_mesh'
@@ -117,4 +117,4 @@ def by_place(*, python: str, command: str, recipe: str | None = None) -> str:
     """
     if _place == "recipe":
         return command if recipe is None else recipe
-    return command if _place == "command" else python
+    return python if _place == "anywhere" else command

@@ -147,7 +147,7 @@ def test_a_recipe_file_names_nodata_as_its_own_key(torn: Path, tmp_path: Path, r
         assert (done.code, "NaN" in done.err, "give nodata" in done.err) == (0, False, False)
 
 
-RAIN = "note: rain_rate (K_r) is 50 cells/time, 1000 times the highest typical value; typical are 0 .. 0.05\n"
+RAIN = "note: rain_rate (K_r) is 50 cells/time, 1000 times the highest typical value; typical values are 0 .. 0.05\n"
 
 
 def test_an_unusual_value_is_questioned_in_one_line_and_eroded(raw: Path, tmp_path: Path, run: Run) -> None:

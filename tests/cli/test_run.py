@@ -207,7 +207,7 @@ def test_checking_finds_maps_of_layers_that_nothing_makes(run: Run, tmp_path: Pa
     recipe.write_text(words.format('generator = "dome"\nsize = 20', "wetness"))
     done = run("run", recipe, "--check")
     assert done.code == 2
-    assert 'the map of rain_rate is a layer "wetness", which the terrain has not; it has elevation' in done.err
+    assert 'the map of rain_rate is a layer "wetness", which the terrain does not have; it has elevation' in done.err
     sw.write(sw.generate("dome", size=20).replace(own_layers={"wetness": np.ones((20, 20))}), tmp_path / "wet.npz")
     recipe.write_text(words.format('file = "wet.npz"', "wetness") + again)  # a stage leaves its layers to the next
     assert run("run", recipe, "--check").code == 0
@@ -221,7 +221,7 @@ def test_checking_refuses_a_map_that_the_stage_before_has_used_up_as_a_run_does(
     checked, done = run("run", recipe, "--check"), run("run", recipe, "-o", tmp_path / "out")
     assert checked.code == done.code == 2
     assert done.err.endswith(checked.err)
-    assert 'the map of rain_rate is a layer "rainfall", which the terrain has not in stage 2' in checked.err
+    assert 'the map of rain_rate is a layer "rainfall", which the terrain does not have in stage 2' in checked.err
 
 
 def test_outputs_go_to_a_folder_named_after_the_recipe(

@@ -117,7 +117,7 @@ def test_heights_of_no_planet_are_refused_and_the_remedy_works(
     for value in IMPOSSIBLE:
         WRITERS[suffix](path, with_border(value))
         stored = f"{np.float32(value)!s}"
-        with pytest.raises(sw.InvalidTerrain, match=r"which is no height; if .*nodata=") as refused:
+        with pytest.raises(sw.InvalidTerrain, match=r"which is not a height; if .*nodata=") as refused:
             how(path, {})
         assert f"nodata={stored}" in str(refused.value)
         assert not warnings_of(path, how, nodata=float(stored))

@@ -1,4 +1,4 @@
-"""Values far from what is typical are questioned, wherever they are given; presets and recipes never are."""
+"""Values far from what is typical values are questioned, wherever they are given; presets and recipes never are."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_hundred_times_what_is_typical_is_questioned_or_refused(model: type[sw
             continue
         usual = declared.is_height or value == 0
         assert (declared.name in unusual_values(changed)) is not usual
-        assert usual or " typical are " in unusual_values(changed)[declared.name]
+        assert usual or " typical values are " in unusual_values(changed)[declared.name]
 
 
 def test_nothing_that_is_ours_is_questioned() -> None:
@@ -89,7 +89,7 @@ def test_a_sea_near_the_ground_is_not_questioned(level: float) -> None:
     assert not unusual_sea(sw.VirtualPipes(sea_level=level), (0.0, 900.0))
 
 
-RAIN = "rain_rate (K_r) is 50 cells/time, 1000 times the highest typical value; typical are 0 .. 0.05"
+RAIN = "rain_rate (K_r) is 50 cells/time, 1000 times the highest typical value; typical values are 0 .. 0.05"
 WET = sw.VirtualPipes(rain_rate=50)
 
 
@@ -147,6 +147,6 @@ def test_levels_are_questioned_once_together() -> None:
 
 def test_a_value_so_small_that_nothing_happens_is_questioned() -> None:
     assert unusual_values(sw.VirtualPipes(pipe_area=0.001))["pipe_area"] == (
-        "pipe_area (A) is 0.001 cells², 100 times less than the lowest typical value; typical are 0.1 .. 60"
+        "pipe_area (A) is 0.001 cells², 100 times less than the lowest typical value; typical values are 0.1 .. 60"
     )
     assert FAR == 10

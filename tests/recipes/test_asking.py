@@ -101,7 +101,7 @@ def test_misspelt_names_get_the_nearest_one() -> None:
 
 @pytest.mark.parametrize("nonsense", [{}, [], 3, {"source": 3}, {"strata": None, "source": {}, "stages": []}])
 def test_what_describes_no_recipe_is_refused(nonsense: Any) -> None:
-    assert sentence(lambda: sw.Recipe.from_dict(nonsense)).startswith("this is no description of a recipe (")
+    assert sentence(lambda: sw.Recipe.from_dict(nonsense)).startswith("this does not describe a recipe (")
 
 
 def test_results_and_running_recipes_are_shown_in_one_line() -> None:

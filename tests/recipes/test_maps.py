@@ -104,8 +104,8 @@ def test_a_layer_that_an_earlier_stage_leaves_can_be_a_map() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (sw.Map("wetnes"), 'a layer "wetnes", which the terrain has not in stage 2; it has elevation, '),
-        (sw.Map("rainfall"), 'a layer "rainfall", which the terrain has not in stage 2'),
+        (sw.Map("wetnes"), 'a layer "wetnes", which the terrain does not have in stage 2; it has elevation, '),
+        (sw.Map("rainfall"), 'a layer "rainfall", which the terrain does not have in stage 2'),
         (sw.Map(RAMP[:24, :24] - 0.5), "somewhere in its map, rain_rate (K_r) is -0.5"),
         (sw.Map("own", low=0, high=1), "the map of rain_rate spans 2 .. 2; with low and high"),
     ],

@@ -196,7 +196,7 @@ def test_folders_of_others_stay_whatever_their_names(tmp_path: Path) -> None:
 def test_a_step_whose_place_is_taken_is_refused(tmp_path: Path) -> None:
     (tmp_path / "step-000002").mkdir()
     (tmp_path / "step-000002" / "notes.txt").write_text("mine")
-    with pytest.raises(CheckpointError, match="step-000002 is no checkpoint; choose another folder"):
+    with pytest.raises(CheckpointError, match="step-000002 is not a checkpoint; choose another folder"):
         start(2).checkpoint(tmp_path)
     assert contents(tmp_path) == {"step-000002/notes.txt": b"mine"}
 

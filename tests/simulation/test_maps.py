@@ -142,7 +142,7 @@ def test_shares_can_be_painted_and_undone(terrain: sw.Terrain) -> None:
         ("rain_rate", lambda: sw.Map(np.ones((3, 4))), "rain_rate has shape (3, 4); it must be (24, 24)"),
         ("rain_rate", lambda: sw.Map(np.full((24, 24), np.nan)), "rain_rate is not finite at row 0, column 0"),
         ("rain_rate", lambda: sw.Map(RAMP - 0.5), "somewhere in its map, rain_rate (K_r) is -0.5"),
-        ("rain_rate", lambda: sw.Map("wetness"), 'rain_rate is a layer "wetness", which the terrain has not'),
+        ("rain_rate", lambda: sw.Map("wetness"), 'rain_rate is a layer "wetness", which the terrain does not have'),
         ("rain_rate", lambda: sw.Map("elevation", low=0, high=1), "it must lie within 0 .. 1"),
         ("rain_rate", lambda: sw.Map(RAMP, low=2, high=1), "low must be below high"),
         ("rain_rate", lambda: sw.Map(RAMP, low=2), "and no high; give both"),

@@ -431,7 +431,7 @@ def test_a_studio_keeps_nothing_beside_folders_of_others_that_a_finish_would_rem
     (tmp_path / name).mkdir()
     (tmp_path / name / "thesis.txt").write_text("years of work")
     sw.studio(keep=tmp_path, browser=False, port=0, size=32)
-    assert f"{tmp_path / name} holds files that are of no finish of the studio" in capsys.readouterr().err
+    assert f"{tmp_path / name} holds files that the studio did not write" in capsys.readouterr().err
     assert [path.name for path in tmp_path.rglob("*")] == [name, "thesis.txt"]
     assert len(opened) == 1
 

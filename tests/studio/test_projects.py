@@ -213,7 +213,7 @@ SOURCES_LINE = (json.dumps(["sources", [{"x": 1.0, "y": 1.0, "radius": 1.0, "rat
 @pytest.mark.parametrize(
     ("parts", "says"),
     [
-        ({"facts": b'{"format": 1}'}, "is no project"),
+        ({"facts": b'{"format": 1}'}, "is not a project"),
         ({"facts": b'{"format": 2}'}, "is not of format 1"),
         ({"facts": None}, "it has no project.json"),
         ({"actions": None}, "can be opened only where it was saved"),
@@ -256,7 +256,7 @@ def test_a_part_that_does_not_inflate_is_refused_as_damaged(sample: bytes, tmp_p
         at = archive.getinfo(ACTIONS).header_offset + 30 + len(ACTIONS)
     file = tmp_path / "a.slopewash"
     file.write_bytes(whole[:at] + b"\xff" + whole[at + 1 :])  # a block of deflate that is of no kind
-    with pytest.raises(InvalidFile, match=r"^mine\.slopewash is no project of the studio, or it is damaged$"):
+    with pytest.raises(InvalidFile, match=r"^mine\.slopewash is not a project of the studio, or it is damaged$"):
         read_project(file, "mine.slopewash", OTHER_SECRET)
 
 
@@ -291,7 +291,7 @@ def sample() -> bytes:
 
 def test_the_route_refuses_what_is_no_project_and_what_is_too_large(page: Page, sample: bytes) -> None:
     assert "unknown suffix" in post(page, b"", "a.png").json()["message"]
-    assert "is no project" in post(page, b"nothing of this kind").json()["message"]
+    assert "is not a project" in post(page, b"nothing of this kind").json()["message"]
     assert post(page, b"x" * (17 * 2**20)).status_code == 413
     assert "there is no project" in page.ask("open", upload="0123")["message"]
     assert post(page, sample).json()["replayed"] is True

@@ -185,5 +185,5 @@ def test_an_unusual_value_is_a_notice_on_the_page(page: Page) -> None:
     page.do("parameters", values={"rain_rate": 5.0, "time_step": 0.001})
     page.steps(1)
     assert [told["message"] for told in page.told] == [
-        "rain_rate (K_r) is 5 cells/time, 100 times the highest typical value; typical are 0 .. 0.05"
+        "rain_rate (K_r) is 5 cells/time, 100 times the highest typical value; typical values are 0 .. 0.05"
     ]

@@ -145,7 +145,7 @@ def command(
     check_film(out) if filmed else check_picture(out, or_film=True)
     check_not_input(file, out, force=force)
     if film is not None and not filmed:
-        raise InvalidParameter(f"--film is {film}, but {out} is no film; name one that ends in .webm or .mp4")
+        raise InvalidParameter(f"--film is {film}, but {out} is not a film; name one that ends in .webm or .mp4")
     light, snow, lines = parse_sun(sun), parse_snow_line(snow_line), parse_contours(contours)
     place = None if look_at is None else parse_place(look_at)
     shown: Literal["auto", "simulated", "none"] = "auto" if water == "rivers" else water

@@ -90,7 +90,7 @@ def check_recorded(file: Path, options: Iterable[str], *, but: Collection[str] =
     for name in options:
         if name not in but:
             word = name.replace("_", "-")
-            raise InvalidParameter(f"--{word} is for other files; {file} records what its numbers mean, leave it out")
+            raise InvalidParameter(f"{file} records what its numbers mean; leave out --{word}")
 
 
 def print_tiled(file: Path, facts: dict[str, Any]) -> None:

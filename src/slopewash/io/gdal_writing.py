@@ -136,8 +136,8 @@ def parsed_crs(text: str) -> Any:
     rasterio = rasterio_for(f'the CRS "{shortened(text)}"')
     if names_files(text):
         raise InvalidParameter(
-            f'CRS "{shortened(text)}" is no code and no text that GDAL may read: it names a file; give a code such as '
-            "EPSG:32611"
+            f'CRS "{shortened(text)}" is neither a code nor a text that GDAL may read: it names a file; give a code '
+            "such as EPSG:32611"
         )
     try:
         return rasterio.crs.CRS.from_user_input(text)

@@ -49,7 +49,9 @@ def read_strata(path: str | os.PathLike[str]) -> Strata:
     path = Path(path)
     try:
         if path.exists() and not path.is_file():
-            raise InvalidFile(f"{path} is {'a folder' if path.is_dir() else 'no regular file'}; name a table of strata")
+            raise InvalidFile(
+                f"{path} is {'a folder' if path.is_dir() else 'not a regular file'}; name a table of strata"
+            )
         with path.open("rb") as file:
             text = file.read(LARGEST_TABLE + 1)
     except FileNotFoundError:

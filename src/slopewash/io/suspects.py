@@ -112,8 +112,8 @@ def check_possible(
     here = (heights == np.float32(worst)) & ground
     cells, value = int(np.count_nonzero(here)), str(stored[here][0])
     raise InvalidTerrain(
-        f"{name} has {worst:g} m in {cells} cell{'s' if cells > 1 else ''}, which is no height; if {value} marks cells "
-        f"without data, {_declared(value)}"
+        f"{name} has {worst:g} m in {cells} cell{'s' if cells > 1 else ''}, which is not a height; if {value} marks "
+        f"cells without data, {_declared(value)}"
     )
 
 

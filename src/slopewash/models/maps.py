@@ -138,7 +138,7 @@ class Map(_Number):
 def no_such_layer(name: str, layer: str, there: Iterable[str], when: str = "") -> UnknownName:
     """Return the error of a map that is a layer which is not there."""
     names = ", ".join(other for other in there if not other.startswith(HIDDEN))
-    return UnknownName(f'the map of {name} is a layer "{layer}", which the terrain has not{when}; it has {names}')
+    return UnknownName(f'the map of {name} is a layer "{layer}", which the terrain does not have{when}; it has {names}')
 
 
 def check_shape(name: str, values: NDArray[Any], shape: tuple[int, int]) -> None:

@@ -34,7 +34,7 @@ def check_state(
             raise InvalidParameter(f"the state has no {name}")
     for name, array in state.arrays.items():
         if name not in specs:
-            raise InvalidParameter(f"the state has a field {name!r}, which this model has not")
+            raise InvalidParameter(f"the state has a field {name!r}, which this model does not have")
         check_field(specs[name], array, domain)
     _check_lists({name: specs[name] for name in state.arrays}, state)
     _check_sums(state, sums)
@@ -108,7 +108,7 @@ def _check_sums(state: State, sums: Mapping[str, type]) -> None:
             raise InvalidParameter(f"the state has no {name}")
     for name, value in state.scalars.items():
         if sums and name not in sums:
-            raise InvalidParameter(f"the state has a sum {name!r}, which this model has not")
+            raise InvalidParameter(f"the state has a sum {name!r}, which this model does not have")
         if not is_sum(value, sums.get(name, float)):
             raise InvalidParameter(f"{name} is {value!r}; it must be a finite number")
 

@@ -43,7 +43,7 @@ def unusual_values(model: Model, ranges: Callable[[str], Range] | None = None) -
 
     >>> from slopewash.models import VirtualPipes
     >>> unusual_values(VirtualPipes(rain_rate=50))["rain_rate"]
-    'rain_rate (K_r) is 50 cells/time, 1000 times the highest typical value; typical are 0 .. 0.05'
+    'rain_rate (K_r) is 50 cells/time, 1000 times the highest typical value; typical values are 0 .. 0.05'
     """
     found = {}
     for declared in model.parameters():
@@ -122,7 +122,7 @@ def _sentence(declared: Parameter, value: Any) -> str:
     most = max(abs(low), abs(high))
     symbol = f" ({declared.symbol})" if declared.symbol else ""
     units = f" {declared.units}" if declared.units else ""
-    named, typical = f"{declared.name}{symbol} is {value:g}{units}", f"typical are {low:g} .. {high:g}"
+    named, typical = f"{declared.name}{symbol} is {value:g}{units}", f"typical values are {low:g} .. {high:g}"
     if abs(value) > FAR * most:
         return f"{named}, {_factor(abs(value) / most)} times the highest typical value; {typical}"
     if 0 < value < low / FAR:

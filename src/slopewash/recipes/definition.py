@@ -527,7 +527,7 @@ class Recipe:
 
 def _no_description(error: Exception) -> InvalidParameter:
     why = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-    return InvalidParameter(f"this is no description of a recipe ({why}); pass what as_dict returned")
+    return InvalidParameter(f"this does not describe a recipe ({why}); pass what as_dict returned")
 
 
 def _as_tuple(name: str, given: Any, kind: type) -> tuple[Any, ...]:

@@ -109,7 +109,7 @@ TERRAIN: Mapping[str, tuple[Test, str]] = {
 def check_stage(facts: Any, of: str = "") -> None:
     """Refuse facts of a stage that `Stage.as_dict` does not give."""
     if not is_table(facts):
-        raise InvalidParameter(f"{of.rstrip('.') or 'a stage'} is no table")
+        raise InvalidParameter(f"{of.rstrip('.') or 'a stage'} is not a table")
     check(facts, STAGE, of=of, optional=("name",))
     for level in facts["levels"]:
         check(level, LEVEL, of=f"{of}levels.")

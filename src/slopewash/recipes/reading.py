@@ -51,7 +51,9 @@ def read_recipe(
     path = Path(path)
     try:
         if path.exists() and not path.is_file():
-            raise InvalidFile(f"{path} is {'a folder' if path.is_dir() else 'no regular file'}; name a recipe, a .toml")
+            raise InvalidFile(
+                f"{path} is {'a folder' if path.is_dir() else 'not a regular file'}; name a recipe, a .toml"
+            )
         with path.open("rb") as file:
             data = file.read(LARGEST_RECIPE + 1)
     except FileNotFoundError:

@@ -105,8 +105,9 @@ class Budget:
             if name in conserved and not abs(error) <= LARGEST_ERROR * scale + rounding:  # nor where it is NaN
                 raise MassNotConserved(
                     f"{abs(error):.3g} of {scale:.3g} m³ of {NOUNS[name]} is unaccounted for by step {step}, more than "
-                    f"{LARGEST_ERROR:.1%}: the result would be wrong, so the run ends; this is a fault of slopewash or "
-                    "of the machine's memory, please report it with the recipe"
+                    f"{LARGEST_ERROR:.1%}: the result would be wrong, so the run ends; if the model is your own, "
+                    "correct it or what it declares in `conserved`; otherwise slopewash or the machine's memory has a "
+                    "fault: please report it with the recipe"
                 )
 
     def raised(self, solids: float) -> Budget:

@@ -113,7 +113,7 @@ def _write(folder: Path, name: str, facts: Mapping[str, Any], arrays: Arrays, ne
         if os.path.lexists(final):  # the same step again, perhaps with other edits: the new one takes its place
             for there in (final, folder / f"{name}{REPLACED}"):
                 if os.path.lexists(there) and not _is_ours(there):
-                    raise OSError(errno.EEXIST, f"{there.name} is no checkpoint; choose another folder")
+                    raise OSError(errno.EEXIST, f"{there.name} is not a checkpoint; choose another folder")
             remove_tree(folder, f"{name}{REPLACED}")
             move(folder, name, f"{name}{REPLACED}")
         move(folder, temporary.name, name)

@@ -97,7 +97,7 @@ class History:
         for edit in (*self._undo, *self._redo):
             for patch in itertools.chain.from_iterable(edit.pieces):
                 if patch.name not in names:
-                    raise InvalidParameter(f"an edit is of {shortened(patch.name)}, which this model has not")
+                    raise InvalidParameter(f"an edit is of {shortened(patch.name)}, which this model does not have")
                 _check_patch(patch, specs.get(patch.name), domain)
 
     def take_apart(self) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -153,7 +153,7 @@ def is_span(value: Any) -> bool:
 def _check_patch(patch: Patch, spec: FieldSpec | None, domain: Domain) -> None:
     if patch.window is None:
         if spec is None or (spec.each and spec.name not in WHOLE_LISTS):
-            raise InvalidParameter(f"an edit replaces all of {patch.name}, which none does")
+            raise InvalidParameter(f"an edit replaces all of {patch.name}, which no edit does")
         check_field(spec, patch.values, domain)
         return
     (rows, columns), size = patch.window, patch.values.shape[-2:]

@@ -62,7 +62,7 @@ def check_places(kept: Path) -> None:
             names = {folder.name}
         if not (names <= _FILES or names & {PLAN_FOLDER, END_FILE}):
             raise sw.CheckpointError(
-                f"{folder} holds files that are of no finish of the studio; choose another folder to keep the run in"
+                f"{folder} holds files that the studio did not write; choose another folder to keep the run in"
             )
 
 

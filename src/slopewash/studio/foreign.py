@@ -107,12 +107,12 @@ def check(file: Path, folder: Path) -> None:
     except InvalidFile:
         raise
     except DAMAGED:
-        raise InvalidFile(f"{file} is no project of the studio, or it is damaged") from None
+        raise InvalidFile(f"{file} is not a project of the studio, or it is damaged") from None
     if ACTIONS not in parts and FACTS in parts:
         raise InvalidFile(f"{file} can be opened only where it was saved: too much was done to it to be repeated")
     for name in (FACTS, RECIPE, ACTIONS):
         if name not in parts:
-            raise InvalidFile(f"{file} is no project of the studio: it has no {name}")
+            raise InvalidFile(f"{file} is not a project of the studio: it has no {name}")
     facts = _facts(parts[FACTS], file)
     actions = _actions(parts[ACTIONS], file)
     if (folder / RAW).exists():
@@ -166,7 +166,7 @@ def _facts(data: bytes, file: Path) -> Facts:
         if wrong["loc"] == ("format",):
             raise InvalidFile(f"{file} is not of format {FORMAT}; open it with the version that saved it") from None
         at = f"a wrong {'.'.join(map(str, wrong['loc']))}" if wrong["loc"] else "something other than facts"
-        raise InvalidFile(f"{file} is no project of the studio: {FACTS} has {at}") from None
+        raise InvalidFile(f"{file} is not a project of the studio: {FACTS} has {at}") from None
 
 
 def _actions(data: bytes, file: Path) -> list[Any]:

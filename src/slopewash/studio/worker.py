@@ -15,6 +15,7 @@ from typing import Any
 
 import slopewash as sw
 from slopewash.errors import SlopewashError
+from slopewash.remedies import read_in
 from slopewash.studio import run
 from slopewash.studio.given import Given
 from slopewash.studio.keeping import Keeper
@@ -136,7 +137,8 @@ def main() -> None:
     os.dup2(2, 1)  # what libraries print is not for the server
     code = 0
     try:
-        _serve(pipe)
+        with read_in("page"):
+            _serve(pipe)
     except EOFError:  # the server is gone
         pass
     except BaseException:

@@ -198,9 +198,9 @@ def check_finished(facts: Mapping[str, Any]) -> None:
     check(facts["ground"], GROUND, of="ground.")
     for name, same in (("layers", "layers"), ("cell_size", "cell_size")):
         if facts[name] != facts["ground"][same]:
-            raise InvalidParameter(f"{name} is {shortened(facts[name])}, and of the ground it is another")
+            raise InvalidParameter(f"{name} is {shortened(facts[name])}, and the ground has another")
     if facts["shape"] != facts["ground"]["grid"].get("shape"):
-        raise InvalidParameter(f"shape is {shortened(facts['shape'])}, and of the ground it is another")
+        raise InvalidParameter(f"shape is {shortened(facts['shape'])}, and the ground has another")
     if facts["ground"]["path"]:
         raise InvalidParameter(f"ground.path is {shortened(facts['ground']['path'])}; it must be empty")
     for name in facts["layers"]:
@@ -237,7 +237,7 @@ def _area(transform: Any) -> float:
 def grid_from(facts: Any) -> TileGrid:
     """Tiles that a store describes, of a size that can be."""
     if not is_table(facts):
-        raise InvalidParameter("a grid is no table")
+        raise InvalidParameter("a grid is not a table")
     check(facts, GRID, of="grid.")
     (rows, columns), (height, width) = facts["shape"], facts["tile"]
     if rows * columns > MOST_CELLS:
@@ -260,7 +260,7 @@ def check_work(facts: Mapping[str, Any]) -> None:
         check(cells, CELLS, of="work.cells.")
     grid = grid_from(facts["grid"])
     if list(grid.shape) != list(facts["domain"]["shape"]):
-        raise InvalidParameter("the domain and the tiles have other cells")
+        raise InvalidParameter("the domain and the tiles differ in their cells")
 
 
 def check_fields(work: Work) -> None:

@@ -231,9 +231,9 @@ class TiledRun:
             raise InvalidParameter(f"at is {[self.at.item, self.at.done]}, beyond the end of its stage")
         assert self.ground is not None
         if self.work.grid != self.ground.grid or self.work.backend != self.backend:
-            raise InvalidParameter("the work is of another ground")
+            raise InvalidParameter("the work in progress is on another grid")
         if type(self.work.model) is not type(self.stages[self.number].model):
-            raise InvalidParameter("the work is of another model")
+            raise InvalidParameter("the work in progress is of another model")
 
     def _commit(self) -> None:
         from slopewash import __version__

@@ -25,7 +25,7 @@ from slopewash.paths import check_name, inside, make_folder, move, new_file, rem
 from slopewash.tiles.direct import open_direct, read_at
 from slopewash.tiles.shards import Source
 
-NO_FILE = "it is no regular file"
+NO_FILE = "it is not a regular file"
 
 
 class Storage(Protocol):
@@ -181,7 +181,8 @@ class AtUrl:
             files, root = fsspec.core.url_to_fs(self.url)
         except Exception as error:  # of a file system that needs more than a URL, anything
             raise InvalidFile(
-                f"{self.url} is at no place that fsspec knows here ({error}); give a folder, or install what it needs"
+                f"{self.url} is in a place that fsspec does not know here ({error}); give a folder, or install what "
+                "it needs"
             ) from error
         return files, root
 

@@ -261,7 +261,7 @@ class Store:
         name = f"{path}/zarr.json" if path else "zarr.json"
         found = (self._json(name) or {}).get("attributes", {})
         if not isinstance(found, dict):
-            raise InvalidFile(f"{self.url}/{name} is damaged: its attributes are no table; restore it from a copy")
+            raise InvalidFile(f"{self.url}/{name} is damaged: its attributes are not a table; restore it from a copy")
         return found
 
     def _json(self, name: str) -> dict[str, Any] | None:
@@ -274,7 +274,7 @@ class Store:
             except (ValueError, RecursionError):
                 raise Damaged("it is no JSON") from None
             if not isinstance(facts, dict):
-                raise Damaged("it is no table of facts")
+                raise Damaged("it is not a table of facts")
             return facts
 
     # Files

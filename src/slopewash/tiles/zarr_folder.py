@@ -94,7 +94,7 @@ def _group(path: Path) -> Any:
         # What is consolidated is a copy, which other programs leave as it was when they change an array.
         return zarr.open_group(store=store, mode="r", use_consolidated=False)
     except (FileNotFoundError, zarr.errors.NodeTypeValidationError, zarr.errors.ContainsArrayError):
-        raise InvalidFile(f"{path} is no Zarr group of layers") from None
+        raise InvalidFile(f"{path} is not a Zarr group of layers") from None
 
 
 def _facts(name: str, array: Any) -> ZarrArray:

@@ -49,7 +49,7 @@ export class FileFactsDialog {
     this.about.textContent = {
       height_range: `${file.name} stores integers. Which heights do the lowest and the highest possible value stand for?`,
       allow_8bit: `${file.name} has only 8 bits (256 height levels), which will show as terraces. Open it anyway?`,
-      nodata: `${file.name} has cells of ${facts.nodata === "nan" ? "NaN" : facts.nodata}, which is no height. Open it without those cells?`,
+      nodata: `${file.name} has cells of ${facts.nodata === "nan" ? "NaN" : facts.nodata}, which is not a height. Open it without those cells?`,
     }[missing];
     this.heights.hidden = missing !== "height_range";
     this.suggest();
