@@ -10,7 +10,7 @@ import tifffile
 from PIL import Image
 
 from slopewash.errors import GeoreferenceWarning, InvalidFile, InvalidParameter, InvalidTerrain
-from slopewash.io import probe, read, write
+from slopewash.io import probe, read, tiff_pixels, write
 from slopewash.io.gdal import without_gdal
 from slopewash.terrain import Terrain
 
@@ -167,6 +167,40 @@ def test_compressions_of_common_elevation_models(tmp_path: Path, compression: st
     samples = np.random.Generator(np.random.Philox(1)).normal(500, 100, (40, 30)).astype(np.float32)
     Image.fromarray(samples).save(tmp_path / "dem.tif", compression=compression, tiffinfo={317: predictor})
     assert np.array_equal(read(tmp_path / "dem.tif")["elevation"], samples)
+
+
+@pytest.mark.parametrize("layout", [{"blockysize": 1}, {"blockysize": 6}, {"tiled": True, "blockxsize": 16}])
+@pytest.mark.parametrize("compression", ["lzw", "deflate", "none"])
+def test_strips_and_tiles_decoded_together_are_those_decoded_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compression: str, layout: dict[str, Any]
+) -> None:
+    """The last strip is shorter, some are left out, and one that is damaged is not passed over."""
+    rasterio = pytest.importorskip("rasterio")
+    samples = np.random.Generator(np.random.Philox(1)).normal(500, 100, (40, 30)).astype(np.float32)
+    samples[16:32, :16] = -1
+    path, tiles = tmp_path / "dem.tif", {"blockysize": 16} if "tiled" in layout else {}
+    with rasterio.open(
+        path, "w", driver="GTiff", height=40, width=30, count=1, dtype="float32", nodata=-1, sparse_ok=True,
+        transform=rasterio.Affine(10, 0, 0, 0, -10, 400),
+        compress=compression, predictor=1 if compression == "none" else 3, **layout, **tiles,
+    ) as file:  # fmt: skip
+        file.write(samples, 1)
+    with tifffile.TiffFile(path) as tiff:
+        offsets, counts = tiff.pages.first.dataoffsets, tiff.pages.first.databytecounts
+    assert (0 in offsets) == ("tiled" in layout)
+    for together in (1, 700, 1 << 22):
+        monkeypatch.setattr(tiff_pixels, "_AT_ONCE", together)
+        with without_gdal():
+            found = read(path)["elevation"]
+        assert np.array_equal(found[samples != -1], samples[samples != -1])
+    if compression == "none":
+        return
+    data = bytearray(path.read_bytes())
+    middle = len(offsets) // 2
+    data[offsets[middle] : offsets[middle] + counts[middle]] = b"\xff" * counts[middle]
+    path.write_bytes(data)
+    with without_gdal(), pytest.raises(InvalidFile, match="damaged"):
+        read(path)
 
 
 def test_lzw_of_16_bits(tmp_path: Path) -> None:

@@ -6,7 +6,9 @@ import io
 import lzma
 import struct
 import zlib
+from collections.abc import Sequence
 from contextlib import nullcontext
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -24,8 +26,10 @@ _NONE, _LZW, _DEFLATE, _OLD_DEFLATE, _PACKBITS, _LZMA = 1, 5, 8, 32946, 32773, 3
 _MOST_EXPANSION = {_NONE: 1, _LZW: 1 << 12, _DEFLATE: 1032, _OLD_DEFLATE: 1032, _PACKBITS: 64, _LZMA: 1 << 14}
 """Bytes that one compressed byte can stand for."""
 _HORIZONTAL, _FLOATING_POINT = 2, 3
-_LONG, _STRIP = 4, 10 + 9 * 12 + 4
-"""Type of a number of 32 bits, and where the pixels of a file with nine tags begin."""
+_LONG, _TAGS = 4, 10 + 9 * 12 + 4
+"""Type of a number of 32 bits, and where what follows nine tags begins."""
+_AT_ONCE = 1 << 22
+"""Bytes of strips or tiles that are decoded together, unless one alone has more."""
 _LZMA_MEMORY = 1 << 27
 _REVERSED_BITS = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 
@@ -46,13 +50,22 @@ def read_pixels(path: Path, page: TiffPage) -> NDArray[Any]:
         raise Damaged(f"it has {len(page.dataoffsets)} strips or tiles, where its size needs {len(starts)}")
     _check_lengths(page, compression, rows * columns * dtype.itemsize, path.stat().st_size)
     pixels = np.full((height, width), page.nodata if page.nodata is not None else 0, dtype)
+    segments = [
+        (place, (offset, count))
+        for place, offset, count in zip(starts, page.dataoffsets, page.databytecounts, strict=True)
+        if offset and count  # else left out, as GDAL does where all is nodata
+    ]
+    together = max(1, _AT_ONCE // (rows * columns * dtype.itemsize))
     with path.open("rb") as file, quiet() if compression == _LZW else nullcontext():
-        for (row, column), offset, count in zip(starts, page.dataoffsets, page.databytecounts, strict=True):
-            if offset == 0 or count == 0:
-                continue  # left out, as GDAL does where all is nodata
-            down, across = min(rows, height - row), min(columns, width - column)
-            values = _segment(file, page, compression, (offset, count), (rows, columns), down)
-            pixels[row : row + down, column : column + across] = values[:, :across]
+        for down, group in groupby(segments, lambda segment: min(rows, height - segment[0][0])):
+            alike = list(group)
+            for first in range(0, len(alike), together):
+                some = alike[first : first + together]
+                values = _segments(file, page, compression, [at for _, at in some], (rows, columns), down)
+                for number, ((row, column), _) in enumerate(some):
+                    across = min(columns, width - column)
+                    here = values[number * down : (number + 1) * down, :across]
+                    pixels[row : row + down, column : column + across] = here
     return pixels
 
 
@@ -75,29 +88,38 @@ def _check_lengths(page: TiffPage, compression: int, segment_bytes: int, file_si
         raise Damaged("a strip or tile is too short for its pixels")
 
 
-def _segment(
-    file: IO[bytes], page: TiffPage, compression: int, place: tuple[int, int], shape: tuple[int, int], down: int
+def _segments(
+    file: IO[bytes],
+    page: TiffPage,
+    compression: int,
+    places: Sequence[tuple[int, int]],
+    shape: tuple[int, int],
+    down: int,
 ) -> NDArray[Any]:
-    """Rows of one strip or tile; the last strip may be padded to the size of the others."""
+    """Rows of some strips or tiles, one below the other; the last strip may be padded to the size of the others."""
     dtype = np.dtype(page.dtype).newbyteorder(page.parent.byteorder)
     row_bytes = shape[1] * dtype.itemsize
     most, needed = shape[0] * row_bytes, down * row_bytes
-    offset, count = place
-    file.seek(offset)
-    data = file.read(min(count, 2 * most + 65536))  # compression never doubles the size
-    if int(page.fillorder) == 2:
-        data = data.translate(_REVERSED_BITS)
+    stored = []
+    for offset, count in places:
+        file.seek(offset)
+        data = file.read(min(count, 2 * most + 65536))  # compression never doubles the size
+        stored.append(data.translate(_REVERSED_BITS) if int(page.fillorder) == 2 else data)
     if compression == _LZW:
-        decoded = patiently(lambda: _unpack_lzw(data, row_bytes, down), most, "decoding")
+        decoded = patiently(lambda: _unpack_lzw(stored, row_bytes, down), len(places) * most, "decoding")
+        if len(decoded) != len(places) * needed:
+            raise Damaged("it is truncated")
     else:
-        decoded = patiently(lambda: _expand(data, compression, most), most, "decoding")
-    if len(decoded) > most:
-        raise Damaged("a strip or tile decodes to more bytes than the image has for it")
-    if len(decoded) < needed:
-        raise Damaged("it is truncated")
+        each = patiently(lambda: [_expand(data, compression, most) for data in stored], len(places) * most, "decoding")
+        if max(map(len, each)) > most:
+            raise Damaged("a strip or tile decodes to more bytes than the image has for it")
+        if min(map(len, each)) < needed:
+            raise Damaged("it is truncated")
+        decoded = b"".join([data[:needed] for data in each])
+    rows = len(places) * down
     if int(page.predictor) == _FLOATING_POINT:
-        return _undo_floating_point(decoded[:needed], down, shape[1], dtype)
-    values = np.frombuffer(decoded, dtype, down * shape[1]).reshape(down, shape[1])
+        return _undo_floating_point(decoded, rows, shape[1], dtype)
+    values = np.frombuffer(decoded, dtype, rows * shape[1]).reshape(rows, shape[1])
     if int(page.predictor) == _HORIZONTAL:
         whole = np.dtype(f"u{dtype.itemsize}")
         bits = values.view(whole.newbyteorder(dtype.byteorder)).astype(whole)
@@ -139,13 +161,22 @@ def _undo_floating_point(decoded: bytes, down: int, columns: int, dtype: np.dtyp
     return pixels.reshape(down, columns)
 
 
-def _unpack_lzw(data: bytes, row_bytes: int, rows: int) -> bytes:
-    """Have libtiff, which comes with Pillow, decode a strip as if its bytes were pixels: what they mean is ours."""
+def _unpack_lzw(strips: Sequence[bytes], row_bytes: int, rows: int) -> bytes:
+    """Have libtiff, which comes with Pillow, decode strips as if their bytes were pixels: what they mean is ours."""
     from PIL import TiffImagePlugin
 
-    tags = {256: row_bytes, 257: rows, 258: 8, 259: _LZW, 262: 1, 273: _STRIP, 277: 1, 278: rows, 279: len(data)}
-    directory = b"".join(struct.pack("<HHII", tag, _LONG, 1, value) for tag, value in tags.items())
-    strip = struct.pack("<2sHIH", b"II", 42, 8, len(tags)) + directory + bytes(4) + data
+    lengths = [len(strip) for strip in strips]
+    lists = 8 * len(strips) if len(strips) > 1 else 0  # a single number stands in the tag itself
+    offsets = [_TAGS + lists + before for before in accumulate(lengths[:-1], initial=0)]
+    tags = {256: [row_bytes], 257: [rows * len(strips)], 258: [8], 259: [_LZW], 262: [1], 273: offsets, 277: [1],
+            278: [rows], 279: lengths}  # fmt: skip
+    behind = {273: _TAGS, 279: _TAGS + lists // 2}
+    directory = b"".join(
+        struct.pack("<HHII", tag, _LONG, len(values), values[0] if len(values) == 1 else behind[tag])
+        for tag, values in tags.items()
+    )
+    numbers = struct.pack(f"<{lists // 4}I", *offsets, *lengths) if lists else b""
+    joined = b"".join([struct.pack("<2sHIH", b"II", 42, 8, len(tags)), directory, bytes(4), numbers, *strips])
     # The plugin itself, since Image.open has its own, lower limit on the number of pixels.
-    with TiffImagePlugin.TiffImageFile(io.BytesIO(strip)) as image:
+    with TiffImagePlugin.TiffImageFile(io.BytesIO(joined)) as image:
         return image.tobytes()
