@@ -58,7 +58,7 @@ def command(
     trust
         Continue what another user or machine wrote, or what was changed since; outputs go into --out alone.
     out
-        Folder for all outputs, in place of where they went: one with an absolute name goes there under its last part.
+        Folder for all outputs, in place of where they went: an absolute one goes there by its last part.
     force
         Let outputs overwrite an input in --out, and those of others any file there.
     """

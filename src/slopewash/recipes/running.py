@@ -152,7 +152,7 @@ class Running:
         trust
             Continue what another user or machine wrote; its outputs go into `out`, and nowhere else.
         out
-            Folder for all outputs, in place of where they went: one with an absolute name goes there under its last part.
+            Folder for all outputs, in place of where they went: an absolute one goes there by its last part.
         force
             Let outputs overwrite an input there, and those of others any file.
         """
