@@ -60,6 +60,11 @@ def piped(file: Path) -> None:
     os.mkfifo(file, 0o600)
 
 
+def emptied(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
 UNUSABLE: dict[str, tuple[Callable[[Path], object], str]] = {
     "read by others": (
         lambda file: file.chmod(0o644),
@@ -70,7 +75,7 @@ UNUSABLE: dict[str, tuple[Callable[[Path], object], str]] = {
     "too long": (lambda file: replaced(file, b"x" * 999), r"has more than 32 bytes instead of 32: remove it"),
     "a link": (linked, r"cannot be read \(studio-secret is a link\): remove it, or set XDG_STATE_HOME"),
     "a pipe": (piped, r"cannot be read \(studio-secret is no file\): remove it"),
-    "a folder": (lambda file: (file.unlink(), file.mkdir()), r"cannot be read \(studio-secret is no file\): remove it"),
+    "a folder": (emptied, r"cannot be read \(studio-secret is no file\): remove it"),
 }
 
 
@@ -207,7 +212,7 @@ def test_the_command_says_it_in_one_note_and_continues_ones_own_without(
     else:
         assert code == 2
         assert re.search(
-            rf"whether .* carries your seal cannot be told: your secret cannot be kept .*; .* set {VARIABLE} to .*; or "
+            rf"whether .* carries your seal is unknown: your secret cannot be kept .*; .* set {VARIABLE} to .*; or "
             r"if you trust whoever wrote it, continue it with --trust$",
             said,
         )

@@ -323,7 +323,7 @@ def foreign(checkpoint: object) -> ForeignCheckpoint:
     unkept = problem()
     if unkept is not None:
         return ForeignCheckpoint(
-            f"whether {checkpoint} carries your seal cannot be told: {unkept.why}; {unkept.remedy}; or {trust}"
+            f"whether {checkpoint} carries your seal is unknown: {unkept.why}; {unkept.remedy}; or {trust}"
         )
     return ForeignCheckpoint(
         f"{checkpoint} does not carry your seal: slopewash up to 0.2, another user or another machine wrote it, or it "
