@@ -74,8 +74,8 @@ UNUSABLE: dict[str, tuple[Callable[[Path], object], str]] = {
     "cut off": (lambda file: replaced(file, b"x" * 31), r"has 31 bytes instead of 32: remove it"),
     "too long": (lambda file: replaced(file, b"x" * 999), r"has more than 32 bytes instead of 32: remove it"),
     "a link": (linked, r"cannot be read \(studio-secret is a link\): remove it, or set XDG_STATE_HOME"),
-    "a pipe": (piped, r"cannot be read \(studio-secret is no file\): remove it"),
-    "a folder": (emptied, r"cannot be read \(studio-secret is no file\): remove it"),
+    "a pipe": (piped, r"cannot be read \(studio-secret is not a file\): remove it"),
+    "a folder": (emptied, r"cannot be read \(studio-secret is not a file\): remove it"),
 }
 
 

@@ -366,7 +366,7 @@ def test_a_process_that_refuses_ends_whatever_its_threads_do() -> None:
         [sys.executable, "-c", REFUSED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env=here
     )
     pipe = Pipe(cast("io.FileIO", process.stdout), cast("io.FileIO", process.stdin))
-    pipe.send(Beginning(recipe=None, folder=None, adapter=None))
+    pipe.send(Beginning(recipe=None, folder=None, adapter=None, secret=b""))
     assert pipe.receive()[0] == "refused"
     try:
         assert process.wait(10.0) == 0

@@ -308,7 +308,7 @@ def test_the_process_removes_its_folder_when_the_server_was_killed(
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / TERRAIN_FILE).touch()
     with (tmp_path / "nothing").open("w+b", buffering=0) as gone:
-        task = Task(tmp_path / "results", kept=False, secret=b"", adapter=None, niceness=0, largest=64)
+        task = Task(tmp_path / "results", kept=False, secret=b"", trust=False, adapter=None, niceness=0, largest=64)
         end_with_the_server(Pipe(gone, gone), task, threading.Event())
     assert ends == [1]
     assert not (tmp_path / "results").exists()

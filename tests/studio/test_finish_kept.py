@@ -92,7 +92,7 @@ class Interruption:
 
 
 def task_in(folder: Path) -> Task:
-    return Task(folder, kept=True, secret=SECRET, adapter=None, niceness=0, largest=2048)
+    return Task(folder, kept=True, secret=SECRET, trust=False, adapter=None, niceness=0, largest=2048)
 
 
 def begun(task: Task, send: Callable[[Any], None], stop: Any = None) -> Finisher:

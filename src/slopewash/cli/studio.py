@@ -50,6 +50,7 @@ def command(
     allow_8bit: Allow8bit = False,
     keep: Path | None = None,
     new: Flag = False,
+    trust: Flag = False,
 ) -> None:
     """Open the live 3-D studio: watch a terrain erode, and change everything while it runs.
 
@@ -80,6 +81,9 @@ def command(
     new
         Start a new run instead of continuing the last one. Naming a file, preset, model, size, extent, seed or another
         backend does so too.
+    trust
+        Continue what another user or machine kept in the folder, or slopewash up to 0.2. Without, it is refused, and
+        not replaced unless --new asks for it.
     """
     import slopewash as sw
 
@@ -98,5 +102,6 @@ def command(
         allowed_hosts=allow_host,
         keep=True if keep is None else keep,
         new=new,
+        trust=trust,
         **reading.options(allow_8bit=allow_8bit),
     )

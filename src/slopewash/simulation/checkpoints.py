@@ -331,8 +331,10 @@ def foreign(checkpoint: object) -> ForeignCheckpoint:
     )
 
 
-def newest_manifest(folder: str | Path) -> dict[str, Any] | None:
+def newest_manifest(folder: str | Path, *, own: bool = False) -> dict[str, Any] | None:
     """Facts of the newest checkpoint without reading its arrays; None if there is none.
+
+    With `own`, `ForeignCheckpoint` is raised where it does not carry the user's seal.
 
     >>> import tempfile, slopewash as sw
     >>> folder = tempfile.TemporaryDirectory()
@@ -346,8 +348,11 @@ def newest_manifest(folder: str | Path) -> dict[str, Any] | None:
     folder = Path(folder)
     for candidate in [folder] if is_checkpoint(folder) else find_checkpoints(folder):
         try:
-            return read_manifest(candidate).facts
-        except CheckpointError:  # whole, but of another schema
+            manifest = read_manifest(candidate)
+            if own and not manifest.own:
+                raise foreign(candidate)
+            return manifest.facts
+        except CheckpointError:  # whole, but of another schema or of somebody else
             raise
         except (OSError, ValueError):
             continue

@@ -14,6 +14,7 @@ from io import FileIO
 from typing import Any, cast
 
 import slopewash as sw
+from slopewash import seals
 from slopewash.errors import SlopewashError
 from slopewash.processes import environment, python
 from slopewash.studio import protocol
@@ -209,8 +210,12 @@ class SessionApart:
             self._process, self._why_ended = process, None
             self._silent, self._beat, self._busy = 0.0, time.monotonic(), "starting the process of the run"
         pipe = Pipe(cast("FileIO", process.stdout), cast("FileIO", process.stdin))
-        folder = None if self._keeper is None else self._keeper.folder
-        pipe.send(Beginning(recipe, folder, sw.named_adapter(), self._highest_run + 1, self._highest_version + 1))
+        keeper = self._keeper
+        pipe.send(Beginning(
+            recipe, None if keeper is None else keeper.folder, sw.named_adapter(), seals.secret(),
+            trust=keeper is not None and keeper.trust, first_run=self._highest_run + 1,
+            first_version=self._highest_version + 1,
+        ))  # fmt: skip
         answer: Any = None
         try:
             answer = pipe.receive()

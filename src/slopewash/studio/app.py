@@ -56,12 +56,14 @@ class Studio:
         uploads: Uploads,
         secret: bytes | None = None,
         finishes: Path | None = None,
+        *,
+        trust: bool = False,
     ) -> None:
         self.session = session
         self._secret = secret or secrets.token_bytes(32)
         """What projects are sealed with; without one of the user's own, for this server only."""
         self._uploads = uploads
-        self.finishing = Finishing(session, uploads, self._secret, finishes)
+        self.finishing = Finishing(session, uploads, self._secret, finishes, trust=trust)
         self.hub = Hub(session, self.finishing)
         self._welcome = json.dumps(welcome(resumed=session.resumed), allow_nan=False)
         self._uploading, self._exporting = asyncio.Semaphore(MOST_TRANSFERS), asyncio.Semaphore(MOST_TRANSFERS)

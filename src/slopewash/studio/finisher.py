@@ -20,10 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import slopewash as sw
+from slopewash import seals
 from slopewash.drafts import written_beside
 from slopewash.errors import CheckpointError, SlopewashError
 from slopewash.paths import make_folder, remove_folder, rename
 from slopewash.processes import stand_back
+from slopewash.remedies import read_in
 from slopewash.studio import protocol
 from slopewash.studio.finish_files import (
     PREVIEW_FILE,
@@ -67,6 +69,9 @@ class Task:
     kept: bool
     """Whether the folder outlives the server: then the finish has checkpoints."""
     secret: bytes
+    """The user's, or that of the server where none can be kept."""
+    trust: bool
+    """Whether to go on with what another user, machine or version began."""
     adapter: str | None
     niceness: int
     largest: int
@@ -84,8 +89,10 @@ def main() -> None:
         stand_back(task.niceness)
         stop = threading.Event()
         threading.Thread(target=end_with_the_server, args=(pipe, task, stop), daemon=True).start()
+        seals.adopt(task.secret)
         sw.use_adapter(task.adapter)
-        finish(task, pipe, stop)
+        with read_in("page"):
+            finish(task, pipe, stop)
     except EOFError:  # the server is gone
         pass
     except BaseException as error:
@@ -141,7 +148,7 @@ class Finisher:
         if task.folder.is_dir():
             make_folder(task.folder, private=True)  # and so is all that this process makes in it
         self._id = identity(task.folder)
-        self._plan = plan = read_plan(task.folder)
+        self._plan = plan = read_plan(task.folder, trust=task.trust)
         self._run, place = self._begun(plan)
         running = self._run.running
         if running is None:
@@ -162,7 +169,7 @@ class Finisher:
         if self._keeper is not None and self._keeper.has_run:
             folder = self._keeper.folder
             try:
-                facts, arrays = sw.read_checkpoint(folder)
+                facts, arrays = sw.read_checkpoint(folder, trust=self._task.trust)
                 if facts.get("finish", {}).get("id") != self._id:
                     raise CheckpointError(f"{folder} holds checkpoints of another finish")
                 return Run.from_checkpoint(facts, arrays, str(folder), self._notice, largest=None), facts["finish"]

@@ -36,6 +36,12 @@ sw.write(sw.read(sys.argv[1]), sys.argv[2])
 """
 
 
+QUESTION = (
+    "it does not carry your seal: slopewash up to 0.2, another user or another machine began it, or it was changed; if "
+    "you trust whoever did, choose Continue"
+)
+
+
 class Finishing:
     """At most one job, and the last result.
 
@@ -43,7 +49,9 @@ class Finishing:
     `on_message` are called from any thread.
     """
 
-    def __init__(self, session: Any, uploads: Uploads, secret: bytes, folder: Path | None = None) -> None:
+    def __init__(
+        self, session: Any, uploads: Uploads, secret: bytes, folder: Path | None = None, *, trust: bool = False
+    ) -> None:
         self._session, self._uploads, self._secret = session, uploads, secret
         self.on_change: Callable[[protocol.FinishState], None] = lambda state: None
         self.on_message: Callable[[protocol.Notice], None] = lambda message: None
@@ -58,6 +66,8 @@ class Finishing:
         self._pipe: Pipe | None = None
         self._kept, self._folder = folder, folder
         """Where results go if they are kept; and where they are, if there are any."""
+        self._trust, self._asking = trust, False
+        """Whether to go on with what another user, machine or version began, and whether that is being asked."""
         self._scratch: Scratch | None = None
         self._converting: set[subprocess.Popen[bytes]] = set()
         """Processes that write the result in another format."""
@@ -217,6 +227,7 @@ class Finishing:
     def _do_continue_finish(self, message: messages.ContinueFinish) -> None:
         if not self.state["can_continue"]:
             raise InvalidParameter("there is no finish to continue; start one")
+        self._trust |= self._asking
         remove_file(cast("Path", self._folder) / finish_files.END_FILE)
         self._change(status="running", message=None, can_continue=False)
         self._launch()
@@ -232,6 +243,10 @@ class Finishing:
         with self._launching:
             if self._closed or self._folder is None:
                 return
+            self._asking = self._kept is not None and not self._trust and not finish_files.is_own(self._folder)
+            if self._asking:
+                self._change(status="failed", message=QUESTION, can_continue=True)
+                return
             try:
                 process = subprocess.Popen(
                     python("-c", "from slopewash.studio.finisher import main; main()"),
@@ -243,8 +258,8 @@ class Finishing:
                 return
             pipe = Pipe(cast("FileIO", process.stdout), cast("FileIO", process.stdin))
             pipe.send(Task(
-                folder=self._folder, kept=self._kept is not None, secret=self._secret, adapter=sw.named_adapter(),
-                niceness=self.niceness, largest=messages.SIZES[1],
+                folder=self._folder, kept=self._kept is not None, secret=self._secret, trust=self._trust,
+                adapter=sw.named_adapter(), niceness=self.niceness, largest=messages.SIZES[1],
             ))  # fmt: skip
             with self._turn:
                 self._process, self._pipe = process, pipe

@@ -13,7 +13,7 @@ from typing import Any
 
 import slopewash as sw
 from slopewash.drafts import write_beside
-from slopewash.errors import CheckpointError
+from slopewash.errors import CheckpointError, ForeignCheckpoint
 from slopewash.paths import make_folder, open_regular
 from slopewash.seals import state_folder
 from slopewash.studio import finish_files
@@ -54,8 +54,10 @@ class Keeper:
     without its keyframes.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, trust: bool = False) -> None:
         self.folder = folder
+        self.trust = trust
+        """Whether to continue what another user, machine or version kept."""
         finish_files.check_places(folder)
         if folder == default_folder() or not folder.exists():
             with suppress(OSError):  # which the lock reports
@@ -91,9 +93,25 @@ class Keeper:
         except CheckpointError:
             return None
 
+    @property
+    def is_own(self) -> bool:
+        """Whether the run that is kept carries the user's seal, if there is one."""
+        try:
+            sw.newest_manifest(self.folder, own=True)
+        except ForeignCheckpoint:
+            return False
+        except CheckpointError:
+            pass
+        return True
+
+    def check_own(self) -> None:
+        """Refuse to open a run that another user, machine or version kept, or to replace it."""
+        if not self.trust:
+            sw.newest_manifest(self.folder, own=True)
+
     def resume(self, notice: Callable[[str], None], report: Callable[[str], None]) -> Run:
         """The run that is kept, with its keyframes and its view; `report` is called with what is missing."""
-        facts, arrays = sw.read_checkpoint(self.folder)
+        facts, arrays = sw.read_checkpoint(self.folder, trust=self.trust)
         run = Run.from_checkpoint(facts, arrays, str(self.folder), notice)
         if "timeline" in facts:
             run.timeline = self._keyframes.read(facts["timeline"], report)

@@ -73,6 +73,8 @@ class SimulationLoop:
             self.run = Run(recipe, simulation, shared=simulation is not None, notice=self._notice)
         elif keeper is not None:
             self.run = keeper.resume(self._notice, self._unreported.append)
+            if not keeper.is_own:  # but trusted: from now on it is
+                keeper.note_change()
         else:
             raise ValueError("a session needs a recipe, or a run that was kept")
         self._left = EarlierRuns()

@@ -13,9 +13,17 @@ from typing import Any
 
 import slopewash as sw
 from slopewash import seals
-from slopewash.errors import BackendUnavailable, CheckpointError, InvalidFile, InvalidParameter
+from slopewash.errors import (
+    BackendUnavailable,
+    CheckpointError,
+    ForeignCheckpoint,
+    InvalidFile,
+    InvalidParameter,
+    printable,
+)
 from slopewash.paths import copy_file
 from slopewash.recipes.sources import read_call
+from slopewash.remedies import by_place
 from slopewash.studio import built_page, finish_files, messages
 from slopewash.studio.keeping import Keeper, default_folder
 from slopewash.studio.projects import SUFFIX, Project, read_project
@@ -38,6 +46,7 @@ def studio(
     allowed_hosts: Sequence[str] = (),
     keep: str | os.PathLike[str] | bool = True,
     new: bool = False,
+    trust: bool = False,
     **read_options: Any,
 ) -> None:
     """Open the live 3-D studio in the browser, and serve it until Ctrl-C.
@@ -70,6 +79,9 @@ def studio(
     new
         Start a new run instead of continuing the last one. Naming a source, preset, model, size, extent, seed or
         another backend does so too.
+    trust
+        Continue what another user or machine kept in the folder, or slopewash up to 0.2. Without, it is refused, and
+        not replaced unless `new` asks for it.
     read_options
         What `slopewash.read` takes besides the file, such as `cell_size` or `height_range`.
 
@@ -77,9 +89,12 @@ def studio(
     >>> sw.studio(sw.generate("dome", size=256))  # doctest: +SKIP
     """
     with contextlib.ExitStack() as stack:
-        keeper = _keeper(keep)
+        keeper = _keeper(keep, trust=trust)
         if keeper is not None:
             stack.callback(keeper.close)
+            seals.warn_if_unkept()
+            if not new:
+                _check_own(keeper)
 
         def serve(recipe: sw.Recipe | None) -> StudioServer:
             return StudioServer(recipe, host=host, port=port, allowed_hosts=allowed_hosts, keeper=keeper, apart=True)
@@ -129,12 +144,13 @@ def studio(
                 server.open_project(project).add_done_callback(_print_failure)
             if kept is not None:
                 alone = "slopewash studio" if keep is True else f"slopewash studio --keep {keep}"
+                alone += "" if keeper is None or keeper.is_own else " --trust"
                 _print(
                     f"note: the last run{_described(kept)} is replaced once this one changes; "
                     f"`{alone}` alone continues it"
                 )
         if keeper is not None:
-            _print_finish(keeper.folder)
+            _print_finish(keeper.folder, trust=trust)
         if not built_page.is_built():
             _print(f"note: {built_page.HOW_TO_BUILD}")
         _print(f"slopewash studio: {server.url}")
@@ -153,15 +169,29 @@ def studio(
 
 
 def _print(sentence: str) -> None:
-    print(sentence, file=sys.stderr, flush=True)
+    print(printable(sentence), file=sys.stderr, flush=True)
 
 
-def _print_finish(folder: Path) -> None:
+def _check_own(keeper: Keeper) -> None:
+    """Refuse to open or replace a run of somebody else's, or of a version without seals, unless the user says so."""
+    try:
+        keeper.check_own()
+    except ForeignCheckpoint as error:
+        instead = f"start another one in its place with {by_place(python='new=True', command='--new')}"
+        raise ForeignCheckpoint(f"the last run is left alone: {error}, or {instead}") from None
+    except CheckpointError:  # which opening it reports
+        pass
+
+
+def _print_finish(folder: Path, *, trust: bool = False) -> None:
     left = None
     with contextlib.suppress(CheckpointError):  # which the page reports
         left = finish_files.read_state(folder / finish_files.FOLDER)
     if left is not None and left["status"] == "running":
-        _print(f"note: the finish of {left['name']} on {left['size']} cells goes on in the background")
+        goes_on = "goes on in the background"
+        if not (trust or finish_files.is_own(folder / finish_files.FOLDER)):
+            goes_on = "does not carry your seal; the page asks whether to continue it"
+        _print(f"note: the finish of {left['name']} on {left['size']} cells {goes_on}")
 
 
 def _print_failure(answer: Future[Any]) -> None:
@@ -169,12 +199,12 @@ def _print_failure(answer: Future[Any]) -> None:
         _print(f"note: the project was not opened: {error}")
 
 
-def _keeper(keep: str | os.PathLike[str] | bool) -> Keeper | None:
+def _keeper(keep: str | os.PathLike[str] | bool, *, trust: bool) -> Keeper | None:
     if keep is False:
         return None
     folder = default_folder() if keep is True else Path(keep)
     try:
-        keeper = Keeper(folder)
+        keeper = Keeper(folder, trust=trust)
     except CheckpointError as error:
         _print(f"note: this run is not kept: {error}")
     else:

@@ -83,7 +83,8 @@ class StudioServer:
             raise
         self.host, self.port = host, int(self._socket.getsockname()[1])
         finishes = None if keeper is None else keeper.folder / finish_files.FOLDER
-        self.studio = Studio(self.session, uploads, seals.secret(), finishes)
+        trust = keeper is not None and keeper.trust
+        self.studio = Studio(self.session, uploads, seals.secret(), finishes, trust=trust)
         self.gate = Gate(self.studio.app(), host=host, port=self.port, embedded=embedded, allowed=allowed_hosts)
         config = uvicorn.Config(
             self.gate,

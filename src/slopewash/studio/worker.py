@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import slopewash as sw
+from slopewash import seals
 from slopewash.errors import SlopewashError
 from slopewash.remedies import read_in
 from slopewash.studio import run
@@ -37,6 +38,10 @@ class Beginning:
     folder: Path | None
     """Where the run is kept."""
     adapter: str | None
+    secret: bytes
+    """The user's, or that of the server where none can be kept."""
+    trust: bool = False
+    """Whether to continue a run that another user, machine or version kept."""
     first_run: int = 1
     first_version: int = 1
     """Runs and frames are counted on from a process that ended: pages know some of its numbers."""
@@ -48,9 +53,10 @@ class Worker:
     def __init__(self, pipe: Pipe, beginning: Beginning) -> None:
         self._pipe = pipe
         self._uploads = Given()
+        seals.adopt(beginning.secret)
         sw.use_adapter(beginning.adapter)
         run.count_from(beginning.first_run)
-        self._keeper = None if beginning.folder is None else Keeper(beginning.folder)
+        self._keeper = None if beginning.folder is None else Keeper(beginning.folder, trust=beginning.trust)
         self._session = Session(beginning.recipe, self._uploads, keeper=self._keeper, version=beginning.first_version)
         self._starts_sent: set[int] = set()
         """Runs whose start the server has."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from slopewash.errors import InvalidFile
 from slopewash.plain import plain
+from slopewash.simulation.facts import shortened
 from slopewash.tiles.digests import NAME, Digests, file_of, loaded, saved, using
 from slopewash.tiles.facts import as_facts, check_finished
 from slopewash.tiles.ground import Ground
@@ -19,6 +20,8 @@ from slopewash.tiles.store import Store
 
 FINISHED = "slopewash"
 """Attribute with what is known of a finished run."""
+UNCHECKED = 2
+"""Schema of results up to 0.2, which have no table of their tiles."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,12 @@ def finished(store: Store) -> Finished | None:
         return None
     with store.checked("", f"zarr.json of {store.url}"):
         facts = attributes[FINISHED]
+        if isinstance(facts, dict) and facts.get("schema") == UNCHECKED and "sha256" not in facts:
+            version = shortened(facts.get("slopewash"))
+            raise InvalidFile(
+                f"{store.url} was written by slopewash {version}, which noted no checksums of tiles, so they cannot be "
+                "checked; convert it with that version, or open it with xarray.open_zarr"
+            )
         if not isinstance(facts, dict) or facts.pop("sha256", None) != _mark(facts):
             raise InvalidFile(
                 f"{store.url}/zarr.json is not what slopewash wrote: its attribute {FINISHED} was changed; restore it "

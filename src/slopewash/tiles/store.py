@@ -372,4 +372,4 @@ def _dump(facts: Mapping[str, Any]) -> bytes:
 
 
 def _canonical(facts: Mapping[str, Any]) -> bytes:
-    return json.dumps(facts, sort_keys=True).encode()
+    return json.dumps(facts, ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass")
