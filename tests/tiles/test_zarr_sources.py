@@ -16,6 +16,7 @@ from tests.io.windows import by_tiles
 
 import slopewash as sw
 from slopewash.errors import SlopewashError
+from slopewash.tiles.zarr_source import opened_zarr
 
 HEIGHTS = np.arange(48, dtype=np.float32).reshape(6, 8)
 STILL = sw.SteepestTalus(talus_angle=89.0)
@@ -63,8 +64,24 @@ def with_link(path: Path) -> None:
     first_chunk(path).symlink_to("/dev/zero")
 
 
-def with_linked_folder(path: Path) -> None:
-    (path / "water").symlink_to(path / "elevation")
+def moved(path: Path) -> Path:
+    """Move a file or folder out of the group, and leave a link in its place."""
+    away = path.parents[len(path.parts) - 1 - path.parts.index("in.zarr")] / f"away-{path.name}"
+    path.rename(away)
+    path.symlink_to(away)
+    return away
+
+
+def lost(path: Path) -> None:
+    """As git-annex leaves what is not fetched."""
+    moved(path).rename(path.with_name("lost"))
+
+
+def instead(path: Path) -> Path:
+    """Place of a file or folder that is no longer there."""
+    moved(path)
+    path.unlink()
+    return path
 
 
 def with_long_metadata(path: Path) -> None:
@@ -76,7 +93,11 @@ FAULTS: dict[str, Callable[[Path], object]] = {
     "a pipe": with_pipe,
     "metadata that are a pipe": with_metadata_as_pipe,
     "a link": with_link,
-    "a folder that is a link": with_linked_folder,
+    "a chunk that is a folder": lambda path: instead(first_chunk(path)).mkdir(),
+    "a chunk whose link leads nowhere": lambda path: lost(first_chunk(path)),
+    "a folder whose link leads nowhere": lambda path: lost(path / "elevation" / "c"),
+    "a folder of chunks that is a file": lambda path: instead(path / "elevation" / "c").write_bytes(b""),
+    "a link to itself": lambda path: instead(first_chunk(path)).symlink_to("0"),
     "endless metadata": with_long_metadata,
     "no metadata": lambda path: (path / "zarr.json").unlink(),
     "damaged metadata": lambda path: (path / "elevation" / "zarr.json").write_text("{"),
@@ -126,6 +147,51 @@ def test_a_group_with_a_fault_is_refused_in_one_sentence(group: Path, fault: str
     with pytest.raises(SlopewashError, match=r"in\.zarr") as refusal:
         by_tiles(group, {})
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+@pytest.mark.parametrize(
+    "name", ["elevation/c/0/0", "elevation/c/0", "elevation/zarr.json", "elevation", "zarr.json", ""]
+)
+def test_links_to_data_elsewhere_are_followed(group: Path, name: str) -> None:
+    """As DVC, git-annex and Nix keep them."""
+    if name:
+        moved(group / name)
+    else:
+        group.rename(group.with_name("away"))
+        group.symlink_to("away")
+    assert_array_equal(by_tiles(group, {})["elevation"], HEIGHTS)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+def test_links_in_a_result_are_followed_by_who_reads_it_only(tmp_path: Path) -> None:
+    store = tmp_path / "in.zarr"
+    sw.erode_tiled(sw.Terrain(HEIGHTS), STILL, steps=1, tile=16, out=store, workers=0, backend="reference")
+    away = moved(store / "elevation" / "c" / "0" / "0")
+    before = away.read_bytes()
+    assert_array_equal(by_tiles(store, {})["elevation"], HEIGHTS)
+    assert_array_equal(sw.read_tiled(store)["elevation"], HEIGHTS)
+    assert_array_equal(sw.open(store)["elevation"].values, HEIGHTS)
+    with pytest.raises(SlopewashError, match="leads out of the folder"):
+        sw.add_lakes_tiled(store, workers=0)
+    sw.erode_tiled(sw.Terrain(HEIGHTS + 1), STILL, steps=1, tile=16, out=store, workers=0, backend="reference")
+    assert away.read_bytes() == before
+
+
+def test_no_file_is_looked_at_that_is_not_read(group: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A source of a million chunks is opened as fast as one of four."""
+    for number in range(20):
+        (group / "elevation" / "c" / f"{number + 2}").mkdir()
+    looked: list[object] = []
+    usual = os.scandir
+
+    def scandir(path: Any = ".") -> Any:
+        looked.append(path)
+        return usual(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    opened_zarr(group, {}, 100)
+    assert not [path for path in looked if "c" in Path(str(path)).parts]
 
 
 @pytest.mark.parametrize(

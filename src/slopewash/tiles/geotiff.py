@@ -49,7 +49,7 @@ def write_tiled_geotiff(
     rasterio = rasterio_for(f"writing {path} by windows")
     from rasterio.shutil import copy
 
-    result = result_of(Store(str(url)))
+    result = result_of(Store(str(url), is_source=True))
     ground = result.ground
     names = list(ground.layers if layers is None else layers)
     for name in names:

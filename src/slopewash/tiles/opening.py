@@ -48,7 +48,7 @@ def open_result(url: str | Path) -> xarray.Dataset:
         from slopewash.tiles.lazily import TileLayer
     except ImportError:
         raise InvalidParameter('sw.open needs the tiles extra: pip install "slopewash[tiles]"') from None
-    result = result_of(Store(str(url)))
+    result = result_of(Store(str(url), is_source=True))
     ground, sha = result.ground, result.facts["digests"]
     result.check_present()
     layers = {}
@@ -100,7 +100,7 @@ def read_tiled(url: str | Path, *, most: int | None = None) -> Terrain:
     (32, 32)
     >>> folder.cleanup()
     """
-    result = result_of(Store(str(url)))
+    result = result_of(Store(str(url), is_source=True))
     ground = result.ground
     factor, grid = 1, ground.grid
     for coarser, tiles in overviews_of(ground.grid):
@@ -138,7 +138,7 @@ def tiled_facts(url: str | Path) -> dict[str, Any] | None:
     (True, None)
     >>> folder.cleanup()
     """
-    store = Store(str(url))
+    store = Store(str(url), is_source=True)
     result = finished(store)
     if result is not None:
         facts = result.facts

@@ -64,6 +64,8 @@ class InFolder:
     """Files in a folder of this machine."""
 
     folder: Path
+    follow: bool = False
+    """Whether files are read that links lead to, out of the folder too; none is written or removed through a link."""
 
     def path(self, name: str) -> Path:
         """Path of a name; it never leads out of the folder."""
@@ -72,6 +74,15 @@ class InFolder:
         except InvalidFile as error:
             raise CheckpointError(str(error)) from None
 
+    def _to_read(self, name: str) -> Path:
+        if not self.follow:
+            return self.path(name)
+        check_name(name, self.folder)
+        try:
+            return (self.folder / name).resolve()
+        except RuntimeError:  # a link that leads to itself
+            raise Damaged(NO_FILE) from None
+
     def exists(self, name: str) -> bool:
         """Whether there is anything of that name."""
         return os.path.lexists(self.folder / name)
@@ -79,7 +90,7 @@ class InFolder:
     def size(self, name: str) -> int | None:
         """Bytes of a file; None if there is none."""
         try:
-            found = self.path(name).stat()
+            found = self._to_read(name).stat()
         except (FileNotFoundError, NotADirectoryError):
             return None
         if not stat.S_ISREG(found.st_mode):
@@ -100,7 +111,7 @@ class InFolder:
     def opened(self, name: str, *, aligned: bool) -> Iterator[Source]:
         """Context in which a file is read in parts."""
         try:
-            handle = open_direct(self.path(name), os.O_RDONLY, aligned=aligned)
+            handle = open_direct(self._to_read(name), os.O_RDONLY, aligned=aligned)
         except (IsADirectoryError, PermissionError) as error:
             if (self.folder / name).is_dir():  # Windows has no permission for it
                 raise Damaged(NO_FILE) from error

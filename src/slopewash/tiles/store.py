@@ -54,12 +54,14 @@ class Store:
     """A store by its path or fsspec URL; it holds no handles, so that it can be sent to workers."""
 
     url: str
+    is_source: bool = False
+    """Whether it is only read, as what the user named: links in it are followed."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "url", plain_url(self.url))
 
     def __reduce__(self) -> Any:
-        return Store, (self.url,)
+        return Store, (self.url, self.is_source)
 
     @cached_property
     def folder(self) -> Path | None:
@@ -69,7 +71,7 @@ class Store:
     @cached_property
     def storage(self) -> Storage:
         """Where its bytes are."""
-        return AtUrl(self.url) if self.folder is None else InFolder(self.folder)
+        return AtUrl(self.url) if self.folder is None else InFolder(self.folder, follow=self.is_source)
 
     # Arrays
 

@@ -1,10 +1,8 @@
-"""Zarr groups that anyone may have written, opened for reading: folders of regular files, and nothing else."""
+"""Zarr groups that anyone may have written, opened for reading."""
 
 from __future__ import annotations
 
 import math
-import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,12 +13,9 @@ from slopewash.tiles.arrays import require_zarr
 from slopewash.urls import is_local, plain_url
 
 FORMAT = "Zarr"
-LARGEST_METADATA = 1 << 25
-"""Bytes of a file of metadata."""
 LARGEST_CHUNK = 1 << 30
 """Bytes of what is decoded at once."""
 MOST_ARRAYS = 256
-_METADATA = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +42,7 @@ class ZarrFacts:
 
 
 def check_folder(path: Path) -> None:
-    """Refuse what is no folder of this machine, and a folder with anything but regular files in it.
+    """Refuse what is no folder of this machine; its files are checked when they are opened.
 
     >>> check_folder(Path("s3:/bucket/dem.zarr"))
     Traceback (most recent call last):
@@ -60,13 +55,6 @@ def check_folder(path: Path) -> None:
         raise InvalidFile(f"{path} does not exist")
     if not path.is_dir():
         raise InvalidFile(f"{path} is a file; a Zarr group is a folder: unpack it")
-    for folder, _, files in os.walk(path):
-        for name in (*_links(folder), *files):
-            found = Path(folder, name).lstat()
-            if not stat.S_ISREG(found.st_mode):
-                raise InvalidFile(f"{Path(folder, name)} is not a regular file; copy {path} without it")
-            if name in _METADATA and found.st_size > LARGEST_METADATA:
-                raise InvalidFile(f"{Path(folder, name)} has {found.st_size} bytes, too many for metadata; shorten it")
 
 
 def facts_of(path: Path) -> ZarrFacts:
@@ -83,16 +71,21 @@ def facts_of(path: Path) -> ZarrFacts:
 
 def opened(path: Path, name: str) -> Any:
     """An array of a group; call it while `decoding`."""
-    zarr = require_zarr()
-    return zarr.open_array(store=zarr.storage.LocalStore(path, read_only=True), path=name, mode="r")
+    return require_zarr().open_array(store=_files(path), path=name, mode="r")
+
+
+def _files(path: Path) -> Any:
+    require_zarr()
+    from slopewash.tiles.zarr_files import RegularFiles
+
+    return RegularFiles(path)
 
 
 def _group(path: Path) -> Any:
     zarr = require_zarr()
-    store = zarr.storage.LocalStore(path, read_only=True)
     try:
         # What is consolidated is a copy, which other programs leave as it was when they change an array.
-        return zarr.open_group(store=store, mode="r", use_consolidated=False)
+        return zarr.open_group(store=_files(path), mode="r", use_consolidated=False)
     except (FileNotFoundError, zarr.errors.NodeTypeValidationError, zarr.errors.ContainsArrayError):
         raise InvalidFile(f"{path} is not a Zarr group of layers") from None
 
@@ -116,9 +109,3 @@ def _facts(name: str, array: Any) -> ZarrArray:
         dimensions=None if dimensions is None else tuple(dimensions), attributes=attributes,
         version=int(metadata.zarr_format),
     )  # fmt: skip
-
-
-def _links(folder: str) -> list[str]:
-    """Folders that are links, which `os.walk` does not enter."""
-    with os.scandir(folder) as entries:
-        return [entry.name for entry in entries if entry.is_symlink()]

@@ -93,7 +93,7 @@ def opened_zarr(path: Path, options: Mapping[str, Any], largest: int) -> ZarrWin
     """Return a Zarr group that is read by windows; `largest` is the most cells unless `max_pixels` says less."""
     chosen = ReadOptions(**{"max_pixels": largest, **options})
     check_folder(path)
-    result = finished(Store(str(path)))
+    result = finished(Store(str(path), is_source=True))
     if result is None:
         return ZarrWindows(raster=resolve(path, chosen))
     for name, value in options.items():
