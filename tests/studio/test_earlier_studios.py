@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.crafted_files.mutations import mutations
 from tests.earlier import unsealed
 from tests.studio.conftest import SECONDS
 from tests.studio.test_finish import until
@@ -17,7 +20,8 @@ from tests.studio.test_keeping import assert_same, now, saved_step, serving, wai
 import slopewash as sw
 from slopewash import seals
 from slopewash.cli import main
-from slopewash.errors import ForeignCheckpoint
+from slopewash.errors import CheckpointError, ForeignCheckpoint
+from slopewash.simulation import checkpoint_files
 from slopewash.studio import StudioServer, finish_files, keeping, opening
 from slopewash.studio.finish_files import FOLDER, PLAN_FOLDER, RUN_FOLDER, write_plan
 from slopewash.studio.finishing import QUESTION
@@ -131,6 +135,25 @@ def test_a_process_that_takes_the_place_of_another_goes_on_with_what_was_trusted
             page.read()
         assert "continues where it was last saved, at step 5" in page.told[0]["message"]
     keeper.close()
+
+
+def test_what_is_said_of_a_run_is_checked_before_it_is_said(kept: tuple[Path, Any]) -> None:
+    """Facts may be anyone's: with any of them missing or wrong, a studio finds words, or nothing to describe."""
+    folder, _ = kept
+    manifest = sw.find_checkpoints(folder)[0] / checkpoint_files.MANIFEST
+    written = json.loads(manifest.read_bytes())
+    facts = {name: written[name] for name in ("schema", "serial", "run", "step", "backend", "domain", "recipe")}
+    facts["model"], described = {"name": written["model"]["name"]}, set()
+    usual = opening._described(sw.newest_manifest(folder), sized=True)
+    assert "16 x 16, step 5" in usual
+    for _, wrong in mutations(facts):
+        manifest.write_bytes(checkpoint_files.encoded({"files": {}, **wrong}))
+        with suppress(CheckpointError):  # of another schema
+            keeper = opening._keeper(folder, trust=False)
+            assert keeper is not None
+            described.add(opening._described(keeper.kept, sized=True))
+            keeper.close()
+    assert {"", usual} < described
 
 
 @pytest.fixture

@@ -11,6 +11,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
+# Before Python 3.12, pydantic reads only the TypedDict of typing_extensions.
+from typing_extensions import TypedDict
+
 import slopewash as sw
 from slopewash.drafts import write_beside
 from slopewash.errors import CheckpointError, ForeignCheckpoint
@@ -39,6 +44,47 @@ LONGEST_WAIT = 3600.0
 """Longest time until keyframes are tried again: each try that fails doubles it, for a quota may last."""
 
 Parts = tuple[dict[str, Any], dict[str, Any]]
+
+
+class _Named(TypedDict):
+    name: str
+
+
+class _Sized(TypedDict):
+    shape: tuple[int, int]
+
+
+class _Shown(TypedDict, total=False):
+    name: str
+    shape: tuple[int, int]
+    step: int
+
+
+class _Stage(TypedDict, total=False):
+    preset: str | None
+
+
+class _Stages(TypedDict, total=False):
+    stages: list[_Stage]
+
+
+class _Part(TypedDict, total=False):
+    studio: bool
+    shown: _Shown
+    recipe: _Stages
+
+
+class _Described(TypedDict):
+    """What the terminal shows of a run before it is opened: of somebody else's, too."""
+
+    step: int
+    backend: str
+    model: _Named
+    domain: _Sized
+    recipe: _Part
+
+
+DESCRIBED = TypeAdapter(_Described)
 
 
 def default_folder() -> Path:
@@ -89,9 +135,12 @@ class Keeper:
     def kept(self) -> dict[str, Any] | None:
         """Facts of the run that is kept; None if there is none, or it cannot be read."""
         try:
-            return sw.newest_manifest(self.folder)
-        except CheckpointError:
+            facts = sw.newest_manifest(self.folder)
+            if facts is not None:
+                DESCRIBED.validate_python(facts)
+        except (CheckpointError, ValueError):
             return None
+        return facts
 
     @property
     def is_own(self) -> bool:
