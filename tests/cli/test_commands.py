@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 
 import slopewash as sw
+from slopewash import seals
 from slopewash.cli.models import parameter_table
 from slopewash.models.catalogue import Level
 
@@ -195,6 +198,16 @@ def test_doctor_finds_backends_libraries_and_cache(run: Run) -> None:
     assert {extra["name"] for extra in report["extras"]} >= {"xarray"}
     words = run("doctor").out
     assert "backend    cpu" in words
+    assert report["secret"] == {"folder": str(seals.state_folder()), "problem": None, "remedy": None}
+    assert f"secret     kept in {seals.state_folder()}\n" in words
+
+
+def test_doctor_says_why_the_secret_cannot_be_used(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("LOCALAPPDATA" if sys.platform == "win32" else "XDG_STATE_HOME", str(tmp_path / "file"))
+    assert re.search(
+        r"\nsecret     your secret cannot be kept in .*; make that folder writable, or set", run("doctor").out
+    )
 
 
 def test_doctor_puts_every_backend_to_a_test_against_the_reference(run: Run) -> None:

@@ -58,6 +58,7 @@ def examine() -> dict[str, Any]:
         "adapters": adapters(),
         "threads": threads(),
         "kernel_cache": kernel_cache(),
+        "secret": secret(),
         "extras": extras(),
     }
 
@@ -129,6 +130,16 @@ def kernel_cache() -> dict[str, Any]:
     return {"folder": None if folder is None else str(folder), "writable": folder is not None, "remedy": remedy}
 
 
+def secret() -> dict[str, str | None]:
+    """Folder of the secret by which the user's own files are known, or why there is none."""
+    from slopewash import seals
+
+    found = seals.problem()
+    if found is not None:
+        return {"folder": None, "problem": found.why, "remedy": found.remedy}
+    return {"folder": str(seals.state_folder()), "problem": None, "remedy": None}
+
+
 def extras() -> list[dict[str, Any]]:
     """List the extras and whether their packages are installed."""
     from importlib import metadata
@@ -170,6 +181,8 @@ def print_report(report: dict[str, Any]) -> None:
     show(
         f"kernels    cached in {cache['folder']}" if cache["writable"] else f"kernels    not cached: {cache['remedy']}"
     )
+    own = report["secret"]
+    show(f"secret     kept in {own['folder']}" if own["folder"] else f"secret     {own['problem']}; {own['remedy']}")
     for extra in report["extras"]:
         state = "installed" if extra["installed"] else f"not installed: {extra['remedy']}"
         show(f"extra      {extra['name']:<10} {state}")
