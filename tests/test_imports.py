@@ -90,6 +90,21 @@ def test_every_import_of_tests_and_scripts_is_declared(folder: str) -> None:
     assert not undeclared
 
 
+@pytest.mark.parametrize("folder", ["src/slopewash", "tests"])
+def test_no_import_stands_in_the_text_of_a_docstring(folder: str) -> None:
+    """Without a prompt it is no line of an example, and where that is skipped, nobody sees that it is none."""
+    stray = set()
+    for file in sorted((ROOT / folder).rglob("*.py")):
+        if "node_modules" in file.parts:
+            continue
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (ast.get_docstring(node) or "").splitlines()
+                found = (line for line in lines if re.match(r"\s*(from [\w.]+ import \w|import [\w.]+$)", line))
+                stray |= {f"{file.relative_to(ROOT)}: {line}" for line in found}
+    assert not stray
+
+
 def test_every_lower_bound_is_stated() -> None:
     groups = {"core": PROJECT["dependencies"], **PROJECT["optional-dependencies"]}
     unbound = {
