@@ -63,3 +63,11 @@ def rasterio_for(reason: str) -> Any:
     except ImportError:
         raise InvalidFile(f"{reason}, which needs the gis extra: {EXTRA}") from None
     return rasterio
+
+
+def failures() -> tuple[type[Exception], ...]:
+    """What GDAL and PROJ raise; errors that rasterio passes on as they are have no other base."""
+    from rasterio._err import CPLE_BaseError
+    from rasterio.errors import RasterioError
+
+    return RasterioError, CPLE_BaseError

@@ -12,7 +12,7 @@ import numpy as np
 from slopewash.crs_texts import names_files
 from slopewash.drafts import staged
 from slopewash.errors import InvalidFile, InvalidParameter
-from slopewash.io.gdal import ENVIRONMENT, is_available, rasterio_for
+from slopewash.io.gdal import ENVIRONMENT, failures, is_available, rasterio_for
 from slopewash.io.gdal_raster import CELL_SIZE_TAG, STEP_TAG
 from slopewash.io.geotiff import step_of
 from slopewash.io.ground_scale import question_step
@@ -127,7 +127,7 @@ def _write(
                 made_by = {"TIFFTAG_IMAGEDESCRIPTION": notes_text(notes)} if notes else {}
                 made_by |= {CELL_SIZE_TAG: repr(size), STEP_TAG: repr(step_of(place))}
                 target.update_tags(**made_by, TIFFTAG_SOFTWARE="slopewash")
-        except rasterio.errors.RasterioError as error:
+        except failures() as error:
             raise InvalidFile(f"cannot write {path}: {error}") from error
 
 

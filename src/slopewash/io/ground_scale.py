@@ -6,7 +6,8 @@ import math
 import re
 import warnings
 from pathlib import Path
-from typing import Any
+
+import numpy as np
 
 from slopewash.errors import GeoreferenceWarning
 from slopewash.io import gdal, wkt
@@ -137,17 +138,15 @@ def _geographic(crs: str, points: list[tuple[float, float]]) -> list[tuple[float
 
 
 def _by_gdal(crs: str, points: list[tuple[float, float]]) -> list[tuple[float, float]] | None:
-    rasterio: Any = gdal.rasterio_for("a CRS")
-    from rasterio.warp import transform
-
     from slopewash.io import gdal_raster
+    from slopewash.io.gdal_writing import parsed_crs
+    from slopewash.io.projection import projected
 
     known = gdal_raster.parsed(crs)
     if known is None or wkt.is_geographic(known[1]):
         return None
-    try:
-        with rasterio.Env(**gdal.ENVIRONMENT):
-            x, y = transform(rasterio.crs.CRS.from_user_input(crs), "EPSG:4326", *zip(*points, strict=True))[:2]
-    except rasterio.errors.RasterioError:  # such as a CRS of another planet
+    x, y = np.transpose(points)
+    found = projected((x, y), parsed_crs(crs), "EPSG:4326")
+    if found is None or not np.isfinite(found).all():
         return None
-    return list(zip(x, y, strict=True)) if all(map(math.isfinite, (*x, *y))) else None
+    return [(float(longitude), float(latitude)) for longitude, latitude in zip(*found, strict=True)]

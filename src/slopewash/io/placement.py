@@ -21,11 +21,11 @@ from slopewash.io.gdal import rasterio_for
 from slopewash.io.gdal_writing import parsed_crs, shortened
 from slopewash.io.grids import Placed, has_coordinates
 from slopewash.io.heights import bands
+from slopewash.io.projection import Points, projected
 
 Numbers = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Window = tuple[slice, slice]
-Points = tuple[Numbers, Numbers]
 
 SAME = 1e-3
 """Share of a cell by which two grids may differ and be the same: coordinates are rounded in files."""
@@ -285,18 +285,15 @@ def _projected(path: Path, raster: Placed, terrain: Placed, systems: tuple[Any, 
 
 
 def _transformed(path: Path, terrain: Placed, systems: tuple[Any, Any], rows: Numbers, columns: Numbers) -> Points:
-    from rasterio.errors import RasterioError
-    from rasterio.warp import transform
-
-    x, y = _world(terrain, rows, columns)
-    try:
-        found = transform(*systems, x.ravel(), y.ravel())[:2]
-    except RasterioError as error:
-        raise InvalidFile(f"{path} cannot be placed in the CRS of the terrain: {error}") from error
-    across, down = (np.asarray(axis, np.float64).reshape(x.shape) for axis in found)
-    if not (np.isfinite(across).all() and np.isfinite(down).all()):
+    found = projected(_world(terrain, rows, columns), *systems)
+    if found is None:
+        raise InvalidFile(
+            f"{path} lies in a CRS to which nothing leads from that of the terrain, {_name(terrain.crs)}, as if on "
+            "another planet; give both the right CRS"
+        )
+    if not np.isfinite(found).all():
         raise InvalidFile(f"{path} lies in a CRS that is not defined for all of the terrain; warp it to the terrain's")
-    return across, down
+    return found
 
 
 def _world(grid: Placed, rows: Numbers, columns: Numbers) -> Points:

@@ -16,9 +16,8 @@ from slopewash.io.gdal_writing import parsed_crs
 from slopewash.io.grids import Grid
 from slopewash.io.ground_scale import question_scale
 from slopewash.io.limits import MAXIMUM_PIXELS
+from slopewash.io.projection import Points, projected
 from slopewash.terrain import Terrain, check_terrain
-
-Points = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 POLE = 84.0
 """Latitude beyond which UTM has no zones."""
@@ -136,9 +135,11 @@ def _world(terrain: Terrain, columns: NDArray[np.float64], rows: NDArray[np.floa
 
 
 def _projected(points: Points, source: Any, wanted: Any) -> Points:
-    from rasterio.warp import transform
-
-    x, y = (np.asarray(axis, np.float64) for axis in transform(source, wanted, *points)[:2])
-    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+    found = projected(points, source, wanted)
+    if found is None:
+        raise InvalidParameter(
+            "nothing leads from the CRS of the terrain to that one, as if on another planet; name another"
+        )
+    if not np.isfinite(found).all():
         raise InvalidParameter("the terrain reaches beyond where that CRS is defined; name another")
-    return x, y
+    return found

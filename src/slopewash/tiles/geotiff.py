@@ -12,7 +12,7 @@ import numpy as np
 
 from slopewash.drafts import staged
 from slopewash.errors import InvalidFile, unknown_name
-from slopewash.io.gdal import ENVIRONMENT, rasterio_for
+from slopewash.io.gdal import ENVIRONMENT, failures, rasterio_for
 from slopewash.io.gdal_raster import CELL_SIZE_TAG, STEP_TAG
 from slopewash.io.gdal_writing import BLOCK, parsed_crs
 from slopewash.io.geotiff import step_of
@@ -87,11 +87,9 @@ def _check_room(result: Finished, names: Sequence[str], path: Path, folder: Path
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
     """Errors of GDAL name the file that was asked for."""
-    from rasterio.errors import RasterioError
-
     try:
         yield
-    except RasterioError as error:
+    except failures() as error:
         raise InvalidFile(f"cannot write {path}: {error}") from error
 
 
