@@ -6,7 +6,6 @@ tifffile needs no extra and takes files of strangers; GDAL knows every CRS, comp
 from __future__ import annotations
 
 import dataclasses
-import math
 import re
 import warnings
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 from slopewash.errors import GeoreferenceWarning
 from slopewash.io import gdal, tiff
 from slopewash.io.decoding import decoding
+from slopewash.io.geotiff import in_degrees, step_of
 from slopewash.io.ground_scale import question_step
 from slopewash.io.info import FileInfo
 from slopewash.io.notes import Notes
@@ -24,9 +24,6 @@ from slopewash.io.orientation import as_stored
 from slopewash.io.tiff_meaning import TiffRaster, descriptions, resolve
 from slopewash.io.tiff_pixels import read_pixels
 from slopewash.terrain import Terrain
-
-_DEGREES = 10_000
-"""A step this many times smaller than the cell in metres is in degrees (111 km), not in feet or kilometres."""
 
 
 def probe(path: Path, options: ReadOptions) -> FileInfo:
@@ -88,7 +85,6 @@ def _needs_gdal(terrain: Terrain) -> bool:
         return False
     if not re.fullmatch(r"EPSG:(\d{4}|[12]\d{4}|3[01]\d{3}|32[0-6]\d{2}|327[0-5]\d)", terrain.crs):
         return True
-    a, _, _, d, _, _ = terrain.transform
-    step = math.hypot(a, d)
-    in_degrees = step * _DEGREES < terrain.cell_size
-    return not in_degrees and abs(step - terrain.cell_size) > 1e-3 * terrain.cell_size
+    if in_degrees(terrain.transform, terrain.cell_size):
+        return False
+    return abs(step_of(terrain.transform) - terrain.cell_size) > 1e-3 * terrain.cell_size

@@ -211,9 +211,9 @@ def georeference_tags(terrain: Terrain) -> list[ExtraTag]:
         place = (a, b, c, d, e, f)
     code = re.fullmatch(r"EPSG:(\d{4,5})", terrain.crs or "")
     if code and terrain.transform is not None and 1024 <= int(code[1]) < _OWN:
-        in_degrees = math.hypot(place[1], place[4]) * _UNITS_PER_DEGREE < terrain.cell_size
-        keys[_MODEL_TYPE] = _GEOGRAPHIC if in_degrees else _PROJECTED
-        keys[_GEOGRAPHIC_CODE if in_degrees else _PROJECTED_CODE] = int(code[1])
+        degrees = in_degrees(terrain.transform, terrain.cell_size)
+        keys[_MODEL_TYPE] = _GEOGRAPHIC if degrees else _PROJECTED
+        keys[_GEOGRAPHIC_CODE if degrees else _PROJECTED_CODE] = int(code[1])
     elif terrain.crs is not None:
         notes["crs"] = terrain.crs
     directory = [1, 1, 0, len(keys)]
@@ -229,6 +229,15 @@ def georeference_tags(terrain: Terrain) -> list[ExtraTag]:
 def step_of(transform: tuple[float, ...]) -> float:
     """Side of a cell along the rows in units of the CRS."""
     return math.hypot(transform[0], transform[3])
+
+
+def in_degrees(transform: tuple[float, ...], cell_size: float) -> bool:
+    """Whether cells of that size in metres have a step in degrees.
+
+    >>> in_degrees((1 / 3600, 0, 7, 0, -1 / 3600, 46), 30.0), in_degrees((98.4, 0, 0, 0, -98.4, 0), 30.0)
+    (True, False)
+    """
+    return step_of(transform) * _UNITS_PER_DEGREE < cell_size
 
 
 def _place_tags(place: Transform) -> list[ExtraTag]:
