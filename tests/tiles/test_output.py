@@ -140,7 +140,7 @@ def test_the_command_line_erodes_on_tiles(tmp_path: Path, capsys: pytest.Capture
     assert main(["render", str(tmp_path / "out.zarr"), "-o", str(tmp_path / "a.png"), "--width", "64"]) == 0
     assert (tmp_path / "a.png").stat().st_size > 0
     assert main(["analyse", str(tmp_path / "out.zarr"), "--cell-size", "5"]) == 2
-    assert "--cell-size is for other files" in capsys.readouterr().err
+    assert "out.zarr records what its numbers mean; leave out --cell-size" in capsys.readouterr().err
     assert main([*words, "--scheduler", "tcp://nowhere:1"]) == 2
     assert "give --tiles 2048 too" in capsys.readouterr().err
     assert main([*words, "--tiles", "1"]) == 2
