@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.damage import DAMAGES, Damage, Found, Tally, damaged, delete, files_of, swap, try_at_random, zero
+from tests.damage import DAMAGES, SURE, Damage, Found, Tally, damaged, delete, files_of, swap, try_at_random, zero
 from tests.tiles.conftest import rough
 
 import slopewash as sw
@@ -135,6 +135,19 @@ def of(case: int | None, whole: Path, under_way: dict[int, Path]) -> Path:
     return whole if case is None else under_way[case]
 
 
+def read_next(original: Path) -> list[Path]:
+    """Files that whoever goes on with a store, or reads its layers, cannot do without."""
+    names = [path.relative_to(original) for path in files_of(original)]
+    first = ("state/manifest.json", "state/after-") if (original / "state").exists() else ("",)
+    found = [
+        name for name in names
+        if name.as_posix().startswith(first) and not name.as_posix().startswith("overviews/")
+        and ("c" in name.parts or name.name == "manifest.json")
+    ]  # fmt: skip
+    assert len(found) > 10
+    return found
+
+
 CASES: tuple[tuple[int | None, Callable[[Path], Found]], ...] = (
     *((manifests, go_on) for manifests in (1, 2, 4, 6, 7)),
     (None, only_read),
@@ -180,7 +193,12 @@ def test_damage_at_random_is_refused_or_changes_nothing(
     def judge(out: Path) -> None:
         tally.judge(lambda: act(out), wanted)
 
+    def refused(out: Path) -> None:
+        before = tally.refused
+        judge(out)
+        assert tally.refused > before, "it was not noticed"
+
     count = max(FUZZ // share, 2)
     try_at_random(tmp_path, original, count, DAMAGES, judge)
+    try_at_random(tmp_path, original, count, SURE, refused, read_next(original))
     print(f"{act.__name__} after {manifests}: {tally}")
-    assert tally.refused >= count // 8
