@@ -9,14 +9,13 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
+from tests.io.expected import US_FOOT, Expected, told
 from tests.io.tiffs import ASCII, COMPRESSIONS, DOUBLE, SHORT, Tag, tiff
 from tests.io.windows import by_tiles
 
@@ -26,7 +25,6 @@ from slopewash.errors import SlopewashError
 CASES = int(os.environ.get("TIFF_CASES", "150"))
 SEED = int(os.environ.get("TIFF_SEED", "29"))
 SHAPE = (7, 9)
-US_FOOT = 1200 / 3937
 
 FACTORS: Mapping[str, tuple[str, ...]] = {
     "dtype": ("f4", "f8", "f2", "i2", "u2", "i4", "u4", "u1"),
@@ -60,18 +58,6 @@ ONLY_GDAL = ("feet unstated", "compound unstated")
 CONTRADICTORY = ("depths", "depths unstated", "negative", "flat", "two units", "two places")
 """Places that no option makes clear."""
 CRS_OF_GDAL = ("yards", "compound", "compound unstated")
-
-
-@dataclass
-class Expected:
-    """What a case means, or why it means nothing."""
-
-    layers: dict[str, NDArray[np.float32]]
-    nodata: NDArray[np.bool_]
-    cell_size: float
-    crs: str | None
-    transform: tuple[float, ...] | None
-    refused: bool
 
 
 def random_of(case: Case) -> np.random.Generator:
@@ -319,16 +305,12 @@ def check(case: Case, folder: Path) -> int:
         terrain = _honoured(path, file, options)
         if isinstance(terrain, SlopewashError):
             refusable = expected.refused or may_be_refused(case, path)
-            assert refusable, f"{path.__name__} refused {_told(case)}: {terrain}"
+            assert refusable, f"{path.__name__} refused {told(case, USUAL)}: {terrain}"
             continue
-        where = f"{path.__name__} of {_told(case)}"
+        where = f"{path.__name__} of {told(case, USUAL)}"
         assert not expected.refused, f"{where} was honoured: {terrain}"
         honoured += 1
-        assert set(terrain) == set(expected.layers), where
-        for name, layer in expected.layers.items():
-            assert_array_equal(terrain[name], layer, err_msg=f"{name}, {where}")
-        nodata = np.zeros(terrain.shape, bool) if terrain.nodata is None else terrain.nodata
-        assert_array_equal(nodata, expected.nodata, err_msg=where)
+        expected.check_values(terrain, where)
         assert terrain.cell_size == pytest.approx(expected.cell_size, rel=1e-12), where
         assert terrain.transform == expected.transform, where
         if case["place"] not in CRS_OF_GDAL:
@@ -343,10 +325,6 @@ def _honoured(path: Path_, file: Path, options: dict[str, Any]) -> sw.Terrain | 
             return path(file, options)
         except SlopewashError as error:
             return error
-
-
-def _told(case: Case) -> str:
-    return ", ".join(f"{name} {level}" for name, level in case.items() if level != USUAL[name]) or "the usual"
 
 
 def pairwise(count: int) -> list[Case]:

@@ -12,7 +12,6 @@ import shutil
 import struct
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ import pytest
 import zarr
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
+from tests.io.expected import US_FOOT, Expected, told
 from tests.io.windows import by_tiles
 
 import slopewash as sw
@@ -32,7 +32,6 @@ CASES = int(os.environ.get("ZARR_CASES", "80"))
 SEED = int(os.environ.get("ZARR_SEED", "29"))
 SHAPE = (6, 9)
 SIZE, WEST, NORTH = 30.0, 5e5, 4e6
-US_FOOT = 1200 / 3937
 
 FACTORS: Mapping[str, tuple[str, ...]] = {
     "dtype": ("f4", "f8", "f2", "i2", "u2", "i4", "i8", "u1"),
@@ -81,18 +80,6 @@ MEASURED = ("degrees", "crs alone")
 """Refused for their size alone."""
 ONLY_GDAL = ("feet", "compound", "projjson", "xarray")
 """Places whose CRS only a library of them knows, or knows to be one and the same."""
-
-
-@dataclass
-class Expected:
-    """What a case means, or why it means nothing."""
-
-    layers: dict[str, NDArray[np.float32]]
-    nodata: NDArray[np.bool_]
-    cell_size: float
-    crs: str | None
-    transform: tuple[float, ...] | None
-    refused: bool
 
 
 def wkt_of(code: str) -> str:
@@ -366,7 +353,7 @@ def check(case: Case, folder: Path, others: tuple[Path_, ...] = ()) -> int:
     file, options, expected = written(case, folder)
     honoured = 0
     for path in (*WINDOWS, *others):
-        where = f"{path.__name__} of {_told(case)}"
+        where = f"{path.__name__} of {told(case, USUAL)}"
         terrain = _honoured(path, file, options)
         if isinstance(terrain, SlopewashError):
             refusable = expected.refused or path in OTHERS or (path is without_gdal and case["place"] in ONLY_GDAL)
@@ -375,11 +362,7 @@ def check(case: Case, folder: Path, others: tuple[Path_, ...] = ()) -> int:
             continue
         assert not expected.refused, f"{where} was honoured: {terrain}"
         honoured += 1
-        assert set(terrain) == set(expected.layers), where
-        for name, layer in expected.layers.items():
-            assert_array_equal(terrain[name], layer, err_msg=f"{name}, {where}")
-        nodata = np.zeros(terrain.shape, bool) if terrain.nodata is None else terrain.nodata
-        assert_array_equal(nodata, expected.nodata, err_msg=where)
+        expected.check_values(terrain, where)
         assert terrain.cell_size == pytest.approx(expected.cell_size, rel=1e-9), where
         if expected.transform is None:
             assert terrain.transform is None, where
@@ -397,10 +380,6 @@ def _honoured(path: Path_, file: Path, options: dict[str, Any]) -> sw.Terrain | 
         return path(file, options)
     except SlopewashError as error:
         return error
-
-
-def _told(case: Case) -> str:
-    return ", ".join(f"{name} {level}" for name, level in case.items() if level != USUAL[name]) or "the usual"
 
 
 @pytest.mark.parametrize("name", FACTORS)

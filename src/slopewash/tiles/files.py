@@ -21,11 +21,10 @@ from slopewash.recipes.layers import options_of, wanted
 from slopewash.recipes.sources import FromFile
 from slopewash.remedies import Wanted, read_for
 from slopewash.terrain import Terrain
-from slopewash.tiles.ground import Ground
+from slopewash.tiles.ground import SOURCE, Ground
 from slopewash.tiles.store import Store
 from slopewash.tiles.zarr_source import ResultWindows, ZarrWindows, opened_zarr
 
-SOURCE = "state/source"
 TIFF = (".tif", ".tiff")
 _BYTES_PER_CELL = 24
 """Of a file that is read as a whole: samples, layer, mask and what converts them."""

@@ -18,14 +18,13 @@ from slopewash.terrain.parts import strata_facts
 from slopewash.tiles.arrays import Field
 from slopewash.tiles.files import ByWindows, opened
 from slopewash.tiles.grid import TileGrid
-from slopewash.tiles.ground import Ground, Survey, cropped
+from slopewash.tiles.ground import SOURCE, Ground, Survey, cropped
 from slopewash.tiles.store import Store
 
 Array = NDArray[Any]
 Run = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]], str], list[Any]]
 """Runs a task for each tile and returns the results in the order of the tiles; the last is what to call it."""
 
-SOURCE = "state/source"
 RAW = "state/raw"
 LARGEST = 2**20
 """Most cells along a side of a generated terrain on tiles."""

@@ -21,13 +21,11 @@ from slopewash.paths import remove_file
 from slopewash.tiles.finished import Finished
 from slopewash.tiles.ground import Ground
 from slopewash.tiles.opening import result_of
-from slopewash.tiles.output import transform_of
+from slopewash.tiles.output import overviews_of, transform_of
 from slopewash.tiles.store import Store
 
 EMPTY = 830
 """Bytes of a block in which nothing varies."""
-SMALLEST_OVERVIEW = 256
-"""Cells along the longer side of the coarsest overview, at least."""
 
 
 def write_tiled_geotiff(
@@ -114,7 +112,7 @@ def _write(ground: Ground, temporary: Path, names: Sequence[str]) -> bool:
             file.set_band_unit(band, as_in_crs(np.zeros(1, np.float32), name, crs)[1])
         for window in ground.grid:
             _write_window(file, ground, names, crs, window)
-        factors = [2**k for k in range(1, 12) if max(rows, columns) / 2**k >= SMALLEST_OVERVIEW]
+        factors = [factor for factor, _ in overviews_of(ground.grid)]
         if factors:
             file.build_overviews(factors, Resampling.average)
     return bool(factors)

@@ -22,6 +22,8 @@ from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.store import Store
 
 Array = NDArray[Any]
+SOURCE = "state/source"
+"""Group of what a run begins with."""
 SIDES = ("north", "south", "west", "east")
 
 

@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 from slopewash.models.sea import Sea
 from slopewash.models.state import Sides, Window
 from slopewash.tiles.arrays import Field
-from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.ground import Ground, span_of
 from slopewash.tiles.output import Compressed
-from slopewash.tiles.reach import field_at, find_reached
+from slopewash.tiles.reach import OfGround, field_at, find_reached
 from slopewash.tiles.sea import COVERED, open_border
-from slopewash.tiles.store import Store
 
 Mask = NDArray[np.bool_]
 Run = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]], str], list[Any]]
@@ -38,21 +36,10 @@ class UnevenCompressed(Uneven, Compressed):
 
 
 @dataclass(frozen=True)
-class Reach:
+class Reach(OfGround):
     """Ground below the level of a sea, and where it comes in."""
 
-    ground: Ground
     sea: Sea
-
-    @property
-    def store(self) -> Store:
-        """Where it is kept."""
-        return self.ground.store
-
-    @property
-    def grid(self) -> TileGrid:
-        """Its tiles."""
-        return self.ground.grid
 
     @property
     def sides(self) -> Sides:

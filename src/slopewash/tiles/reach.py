@@ -17,6 +17,7 @@ from slopewash.analysis.labels import Labels, labelled
 from slopewash.models.state import Sides, Window
 from slopewash.tiles.arrays import Field
 from slopewash.tiles.grid import TileGrid
+from slopewash.tiles.ground import Ground
 from slopewash.tiles.store import Store
 
 Mask = NDArray[np.bool_]
@@ -44,6 +45,23 @@ class Low(Protocol):
 
     def look(self, core: Window) -> tuple[Mask, Mask]:
         """Low ground in a window, and where water comes in."""
+
+
+@dataclass(frozen=True)
+class OfGround:
+    """Low ground of a ground on tiles."""
+
+    ground: Ground
+
+    @property
+    def store(self) -> Store:
+        """Where it is kept."""
+        return self.ground.store
+
+    @property
+    def grid(self) -> TileGrid:
+        """Its tiles."""
+        return self.ground.grid
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from slopewash.models.state import Domain, Sides, Window, with_margin
 from slopewash.tiles.arrays import Field
 from slopewash.tiles.grid import TileGrid, inside, widened
 from slopewash.tiles.ground import Ground, Survey
-from slopewash.tiles.reach import field_at, find_reached
+from slopewash.tiles.reach import OfGround, field_at, find_reached
 from slopewash.tiles.rounds import Report
 from slopewash.tiles.store import Store
 from slopewash.tiles.turns import computing_seconds
@@ -81,22 +81,11 @@ class LowState:
 
 
 @dataclass(frozen=True)
-class LowGround:
+class LowGround(OfGround):
     """Ground below sea level before it becomes a state."""
 
-    ground: Ground
     sea: SeaOnParts
     domain: Domain
-
-    @property
-    def store(self) -> Store:
-        """Where it is kept."""
-        return self.ground.store
-
-    @property
-    def grid(self) -> TileGrid:
-        """Its tiles."""
-        return self.ground.grid
 
     @property
     def sides(self) -> Sides:
@@ -117,23 +106,12 @@ class LowGround:
 
 
 @dataclass(frozen=True)
-class LowWays:
+class LowWays(OfGround):
     """Ground not above a level, from which a way may lead to the border or to nodata that is nowhere above it."""
 
-    ground: Ground
     level: float
     sides = Sides.of("open")
     diagonally = True
-
-    @property
-    def store(self) -> Store:
-        """Where it is kept."""
-        return self.ground.store
-
-    @property
-    def grid(self) -> TileGrid:
-        """Its tiles."""
-        return self.ground.grid
 
     def look(self, core: Window) -> tuple[Mask, Mask]:
         """Low ground in a window, and where ways end."""

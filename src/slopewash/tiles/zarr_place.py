@@ -15,14 +15,13 @@ from slopewash.errors import InvalidFile
 from slopewash.io.crs import Crs
 from slopewash.io.decoding import decoding
 from slopewash.io.orientation import is_mirrored
+from slopewash.io.placement import SAME
 from slopewash.io.units import metres_per
 from slopewash.models.state import Window
 from slopewash.tiles.zarr_crs import grid_mapping_of
 from slopewash.tiles.zarr_folder import FORMAT, ZarrArray, ZarrFacts, opened
 
 Transform = tuple[float, ...]
-SAME = 1e-3
-"""Share of a cell by which two places may differ and be the same: coordinates are rounded in files."""
 SAME_UNIT = 1e-9
 _NAMES = {
     "y": ("y", "yc", "lat", "latitude", "northing", "row", "rows"),

@@ -18,12 +18,11 @@ from slopewash.terrain import Terrain
 from slopewash.terrain.fields import LAYERS
 from slopewash.tiles.finished import Finished, finished
 from slopewash.tiles.grid import TileGrid
-from slopewash.tiles.ground import Ground
+from slopewash.tiles.ground import SOURCE, Ground
 from slopewash.tiles.store import Store
 from slopewash.tiles.zarr_folder import check_folder
 from slopewash.tiles.zarr_meaning import INPUTS, ZarrRaster, resolve
 
-SOURCE = "state/source"
 _OF_RESULTS = ("allow_8bit", "max_pixels")
 """Options that go with a result: it records what its numbers mean."""
 
