@@ -213,7 +213,7 @@ def test_the_command_says_it_in_one_note_and_continues_ones_own_without(
         assert code == 2
         assert re.search(
             rf"whether .* carries your seal is unknown: your secret cannot be kept .*; .* set {VARIABLE} to .*; or "
-            r"if you trust whoever wrote it, continue it with --trust$",
+            r"if you trust whoever wrote it, continue it with --trust and --out DIR",
             said,
         )
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from slopewash.errors import CheckpointError, InvalidParameter
+from slopewash.errors import CheckpointError, ForeignCheckpoint, InvalidParameter
 from slopewash.interrupts import whole_steps
 from slopewash.models.maps import map_layers, mapped, maps_of, without_maps
 from slopewash.models.sea import Sea
@@ -31,12 +31,14 @@ from slopewash.recipes.plausibility import question_parts
 from slopewash.recipes.results import Result
 from slopewash.recipes.seas import check_dry, handed_on, holds_water, inherited, sea_after
 from slopewash.recipes.whereabouts import check_changes, check_foreign, check_noted, outputs_within
+from slopewash.remedies import by_place
 from slopewash.simulation import Budget, Simulation
 from slopewash.simulation.checkpoints import (
     check_kind,
     check_owner,
     is_checkpoint,
     load_checkpoint,
+    newest_manifest,
     remove_checkpoints,
 )
 from slopewash.simulation.locks import FolderLock
@@ -161,7 +163,13 @@ class Running:
         folder = checkpoints_of(folder)
         if (folder / RECIPE).is_file() and (folder / MANIFEST).is_file():
             raise CheckpointError(f"the run in {folder} is complete; to make it again: slopewash run {folder / RECIPE}")
-        loaded = load_checkpoint(folder, trust=trust)
+        try:
+            loaded = load_checkpoint(folder, trust=trust)
+        except ForeignCheckpoint as error:
+            if out is not None or "stage" not in (newest_manifest(folder) or {}).get("recipe", {}):
+                raise
+            named = by_place(python="out=...", command="--out DIR")
+            raise ForeignCheckpoint(f"{error} and {named}, a folder for its outputs") from None
         facts, arrays = loaded.facts, loaded.arrays
         noted = facts.get("recipe", {})
         if noted.get("studio"):
