@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import slopewash as sw
 from slopewash.errors import GeoreferenceWarning, SlopewashError
-from slopewash.io.placement import SAME
+from slopewash.io.placement import SAME, Raster
 from slopewash.recipes.layers import with_layers
 from slopewash.recipes.maps import place_maps
 from slopewash.tiles import inputs
@@ -44,10 +44,10 @@ SYSTEMS = {
 }
 EXTENTS = {"same": (0, 0, 0, 0), "larger": (35, 45, 35, 45), "shifted": (0, 50, 0, -50), "half": (0, 0, 0, -140)}
 """Metres beyond the north, west, south and east side of the terrain."""
-SIDES = {"same cells": CELL, "finer": 4.0, "much finer": 2.5, "coarser": 35.0}
+SIDES = {"same cells": CELL, "finer": 4.0, "much finer": 2.5, "many in a cell": 0.9, "coarser": 35.0}
 KINDS = ("rainfall", "mask", "rain_rate")
-CASES = list(itertools.product(SYSTEMS, EXTENTS, SIDES, KINDS))[:: int(os.environ.get("PLACEMENTS_STEP", "5"))]
-"""`make fuzz` tries all: by fives, every value of each comes with most of the others."""
+CASES = list(itertools.product(SYSTEMS, EXTENTS, SIDES, KINDS))[:: int(os.environ.get("PLACEMENTS_STEP", "7"))]
+"""`make fuzz` tries all: by sevens, every value of each comes with most of the others."""
 
 
 def value_at(x: Any, y: Any) -> Array:
@@ -162,6 +162,63 @@ def test_a_raster_lies_in_its_place_or_is_refused(
         inside = np.s_[2:-2, 2:-2]
         assert_allclose(whole[inside], value_at(x, y)[inside], atol=2e-3)
         assert_allclose(whole, value_at(x, y), atol=0.02 if extent == "larger" else 0.06)
+
+
+def fine(path: Path, values: Array, side: float) -> Path:
+    """Write a raster of small pixels from the north-west corner of the terrain."""
+    place = (side, 0.0, PLACE[2], 0.0, -side, PLACE[5])
+    with rasterio.open(
+        path, "w", driver="GTiff", height=values.shape[0], width=values.shape[1], count=1, dtype="float32",
+        nodata=np.nan, crs=HOME, transform=rasterio.Affine(*place),
+    ) as file:  # fmt: skip
+        file.write(values.astype(np.float32), 1)
+    return path
+
+
+@pytest.mark.parametrize("pixels", [2, 4, 9, 16, 50])
+def test_a_cell_has_the_mean_of_its_pixels_at_the_cost_of_a_few(
+    tmp_path: Path, pixels: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = np.random.default_rng(1).random((SHAPE[0] * pixels, SHAPE[1] * pixels))
+    values[:pixels, : pixels // 3] = np.nan  # less than half of a cell
+    path = fine(tmp_path / "rain.tif", values, CELL / pixels)
+    add, points = Raster._add, []
+
+    def counted(*given: Any) -> None:
+        points.append(1)
+        add(*given)
+
+    monkeypatch.setattr(Raster, "_add", counted)
+    found = in_memory(terrain(), path, "rainfall", tmp_path)
+    assert len(points) <= 9
+    means = np.nanmean(values.reshape(SHAPE[0], pixels, SHAPE[1], pixels), axis=(1, 3))
+    assert_allclose(found, means, atol=2e-7)  # sums of float32 in another order
+    assert_array_equal(on_tiles(terrain(), path, "rainfall", tmp_path), found)
+
+
+@pytest.mark.parametrize("read", [in_memory, on_tiles], ids=["memory", "tiles"])
+def test_a_cell_of_which_most_pixels_are_missing_has_no_value(tmp_path: Path, read: Callable[..., Array]) -> None:
+    values = np.ones((SHAPE[0] * 16, SHAPE[1] * 16))
+    values[32:48, 64:74] = np.nan
+    with pytest.raises(sw.InvalidFile, match="has no data in 1 cells of the terrain"):
+        read(terrain(), fine(tmp_path / "rain.tif", values, CELL / 16), "rainfall", tmp_path)
+
+
+@pytest.mark.parametrize("pixels", [7, 13])
+def test_a_slope_of_small_pixels_is_one_up_to_its_last_row_and_column(tmp_path: Path, pixels: int) -> None:
+    """The last block of pixels is a part of one, whose middle is not where that of a whole one would be."""
+
+    def slope(x: Array, y: Array) -> Array:
+        return np.asarray(x - PLACE[2] + 2 * (PLACE[5] - y))
+
+    side = CELL / pixels
+    x, y = centres((SHAPE[0] * pixels, SHAPE[1] * pixels), (side, 0.0, PLACE[2], 0.0, -side, PLACE[5]))
+    path = fine(tmp_path / "rain.tif", slope(x, y), side)
+    found = in_memory(terrain(), path, "rainfall", tmp_path)
+    expected = slope(*centres(SHAPE, PLACE))
+    assert_allclose(found[1:, 1:], expected[1:, 1:], atol=1e-3)
+    assert_allclose(found, expected, atol=0.7)  # of 30 a cell: what lies beyond the first middle is like it
+    assert_array_equal(on_tiles(terrain(), path, "rainfall", tmp_path), found)
 
 
 @pytest.mark.parametrize("read", [in_memory, on_tiles], ids=["memory", "tiles"])

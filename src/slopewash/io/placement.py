@@ -22,6 +22,7 @@ from slopewash.io.gdal_writing import parsed_crs, shortened
 from slopewash.io.grids import Placed, has_coordinates
 from slopewash.io.heights import bands
 from slopewash.io.projection import Points, projected
+from slopewash.patience import in_parts
 
 Numbers = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -31,8 +32,10 @@ SAME = 1e-3
 """Share of a cell by which two grids may differ and be the same: coordinates are rounded in files."""
 SNAP = 1e-6
 """Share of a pixel within which a point lies on the centre of a pixel, whose value it then has to the bit."""
-MOST_POINTS = 32
-"""Along a side of a cell, at which finer rasters are averaged."""
+FINE = 4
+"""Pixels along a side of a cell, from which on means of whole blocks of them take their place."""
+_BAND = 1 << 20
+"""Pixels that are averaged at a time."""
 COARSEST_LATTICE, FINEST_LATTICE = 32, 1024
 """Spans along the longer side of the terrain, at the ends of which coordinates are projected; linear in between."""
 BENT = 0.01
@@ -88,17 +91,53 @@ class Raster:
 
     path: Path
     values: NDArray[np.float32]
-    missing: Mask | None
+    missing: Mask | NDArray[np.float32] | None
+    """Pixels without a value, or the share of each block that has none."""
     lattice: Lattice | None
     """Where its pixels are; None if they are the cells of the terrain."""
-    whole: tuple[int, int]
-    """Rows and columns of the whole raster."""
+    whole: tuple[float, float]
+    """Rows and columns of the whole raster; the last block in a row or column may be a part of one."""
     origin: tuple[int, int] = (0, 0)
     """Row and column of the first value, in the whole raster."""
     nearest: bool = False
     """Whether a cell takes the value of one pixel, as classes and masks must, and not one in between."""
     resampled: bool = False
     """Whether its pixels, or those that it was made of, are other cells than those of the terrain."""
+
+    def averaged(self) -> Raster:
+        """The same with means of whole blocks, where a cell has many pixels: what a cell takes is a few of them."""
+        if self.lattice is None or self.nearest:
+            return self
+        down, across = (block_of(n) for n in self.lattice.pixels_per_cell)
+        if down == across == 1:
+            return self
+        values, missing = self._means(down, across)
+        lattice = replace(self.lattice, x=self.lattice.x / across, y=self.lattice.y / down)
+        whole = self.whole[0] / down, self.whole[1] / across
+        return replace(self, values=values, missing=missing, lattice=lattice, whole=whole)
+
+    def _means(self, down: int, across: int) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
+        """Means of blocks of so many rows and columns, and the shares of them that are missing."""
+        rows, columns = self.values.shape
+        shape = -(-rows // down), -(-columns // across)
+        means = np.empty(shape, np.float32)
+        missing = None if self.missing is None else np.empty(shape, np.float32)
+
+        def summed(pixels: NDArray[Any]) -> Numbers:
+            inner = np.add.reduceat(pixels, range(0, len(pixels), down), axis=0, dtype=np.float64)
+            return np.asarray(np.add.reduceat(inner, range(0, columns, across), axis=1))
+
+        step = max(1, _BAND // (down * columns))
+        for top in in_parts(range(0, shape[0], step), f"averaging {self.path.name}"):
+            band, pixels = slice(top, top + step), slice(top * down, (top + step) * down)
+            values = self.values[pixels]
+            count = summed(np.ones(values.shape, np.bool_))
+            if self.missing is not None and missing is not None:
+                values = np.where(self.missing[pixels], np.float32(0), values)
+                whole, count = count, summed(self.missing[pixels] == 0)
+                missing[band] = 1 - count / whole
+            means[band] = summed(values) / np.maximum(count, 1)
+        return means, missing
 
     def part(self, window: Window) -> Raster:
         """No more of it than a window of the terrain needs."""
@@ -130,7 +169,7 @@ class Raster:
         if self.lattice is None:
             (top, left), (rows, columns) = self.origin, window
             here = np.s_[rows.start - top : rows.stop - top, columns.start - left : columns.stop - left]
-            missing = np.zeros(shape, bool) if self.missing is None else self.missing[here]
+            missing = np.zeros(shape, bool) if self.missing is None else self.missing[here].astype(bool)
             return self.values[here], missing, np.zeros(shape, bool)
         values, missing, outside = np.empty(shape, np.float32), np.empty(shape, bool), np.empty(shape, bool)
         for band in bands(shape):
@@ -145,9 +184,9 @@ class Raster:
         outside = ~((x >= -SNAP) & (x <= width + SNAP) & (y >= -SNAP) & (y <= height + SNAP))
         if self.nearest:
             i, k = self._index(np.floor(_snapped(y))), self._index(np.floor(_snapped(x)), axis=1)
-            missing = np.zeros(x.shape, bool) if self.missing is None else self.missing[i, k]
+            missing = np.zeros(x.shape, bool) if self.missing is None else self.missing[i, k].astype(bool)
             return self.values[i, k], missing, outside
-        down, across = (min(max(1, math.ceil(n - SAME)), MOST_POINTS) for n in lattice.pixels_per_cell)
+        down, across = (max(1, math.ceil(n - SAME)) for n in lattice.pixels_per_cell)
         total, weight = np.zeros(x.shape), np.zeros(x.shape)
         for m in range(down):
             for n in range(across):
@@ -158,7 +197,7 @@ class Raster:
 
     def _add(self, total: Numbers, weight: Numbers, x: Numbers, y: Numbers) -> None:
         """Add what lies at some points: bilinear between the centres of pixels, of those that have a value."""
-        x, y = _snapped(x - 0.5), _snapped(y - 0.5)
+        x, y = _snapped(_centred(x, self.whole[1])), _snapped(_centred(y, self.whole[0]))
         column, row = np.floor(x), np.floor(y)
         s, t = x - column, y - row
         for i, down in ((row, 1 - t), (row + 1, t)):
@@ -166,12 +205,38 @@ class Raster:
                 at = self._index(i), self._index(k, axis=1)
                 share = down * across
                 if self.missing is not None:
-                    share = np.where(self.missing[at], 0.0, share)
+                    share = share * (1 - self.missing[at])
                 weight += share
                 total += share * np.where(share > 0, self.values[at], np.float32(0)).astype(np.float64)
 
     def _index(self, at: Numbers, axis: int = 0) -> NDArray[np.intp]:
-        return np.clip(at, 0, self.whole[axis] - 1).astype(np.intp) - self.origin[axis]
+        return np.clip(at, 0, math.ceil(self.whole[axis]) - 1).astype(np.intp) - self.origin[axis]
+
+
+def _centred(at: Numbers, whole: float) -> Numbers:
+    """Coordinates in which the centres of pixels are whole numbers, that of a last part of one too.
+
+    >>> _centred(np.array([0.5, 2.0, 2.25]), 2.5).tolist()
+    [0.0, 1.6666666666666665, 2.0]
+    """
+    last = math.ceil(whole) - 1
+    at = at - 0.5
+    if last == 0 or last + 1 == whole:
+        return at
+    before = last - 1
+    return np.where(at > before, before + (at - before) * 2 / (1 + whole - last), at)
+
+
+def block_of(pixels: float) -> int:
+    """Pixels along a side of a block: two to four blocks make a cell, if possible a whole number of them.
+
+    >>> block_of(3.9), block_of(16), block_of(15), block_of(7)
+    (1, 8, 5, 3)
+    """
+    if pixels < FINE - SAME:
+        return 1
+    fitting = range(math.ceil(pixels / 4 - SAME), int(pixels / 2 + SAME) + 1)
+    return max(fitting, key=lambda side: (-round(abs(pixels / side - round(pixels / side)), 3), side))
 
 
 def _snapped(at: Numbers) -> Numbers:
@@ -179,8 +244,9 @@ def _snapped(at: Numbers) -> Numbers:
     return np.where(np.abs(at - near) < SNAP, near, at)
 
 
-def _covered(at: Numbers, count: int) -> tuple[int, int]:
+def _covered(at: Numbers, whole: float) -> tuple[int, int]:
     """First pixel, and the one behind the last, that points between these may take a value from."""
+    count = math.ceil(whole)
     return max(0, min(count - 1, math.floor(at.min()) - 2)), max(1, min(count, math.ceil(at.max()) + 2))
 
 

@@ -66,7 +66,7 @@ class LayerFile:
         return Raster(
             path=self.path, values=given["elevation"], missing=given.nodata, lattice=lattice, whole=given.shape,
             nearest=name == MASK, resampled=stretched or lattice is not None,
-        )  # fmt: skip
+        ).averaged()  # fmt: skip
 
     def _stretched(self, given: Terrain, name: str, terrain: Placed) -> Terrain:
         """Resample what has no coordinates, or has some that the terrain has not, if its proportions fit."""
