@@ -200,6 +200,19 @@ def test_checking_reports_and_writes_nothing(
     assert list(tmp_path.iterdir()) == [recipe]
 
 
+def test_a_plan_lists_the_steps_and_writes_nothing(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run("run", "alpine", "--plan", "--set", "source.size=128")
+    assert (done.code, done.err) == (0, "")
+    assert all(words in done.out for words in ("64 x 64", "settle", "of memory"))
+    done = run("run", "alpine", "--plan", "--json", "--set", "source.size=128")
+    steps = json.loads(done.out)
+    coarse, fine = (max(step["memory"] for step in steps if step["shape"] == [n, n]) for n in (64, 128))
+    assert coarse < fine
+    assert sum(step["steps"] for step in steps) == sw.Running(sw.recipe("alpine", size=128)).steps_in_all
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_checking_finds_maps_of_layers_that_nothing_makes(run: Run, tmp_path: Path) -> None:
     recipe = tmp_path / "maps.toml"
     words = '[source]\n{}\n[[stages]]\nmodel = "virtual_pipes"\nsteps = 1\nparameters.rain_rate = {{ layer = "{}" }}\n'

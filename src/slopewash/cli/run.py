@@ -51,6 +51,7 @@ Examples:
   slopewash run my.toml                   run it; results in out/my
   slopewash run my.toml --preview         a quarter of the cells along a side
   slopewash run my.toml --check           only look for mistakes
+  slopewash run my.toml --plan            only list its steps, with their needs
   slopewash run my.toml --set seed=3 --set landscape.strength=0.5
   slopewash run my.toml --set source.size=1024 -o out/large
   slopewash resume out/my                 continue it if it was interrupted
@@ -71,6 +72,7 @@ def command(
     settings: Settings = (),
     preview: Flag = False,
     check: Flag = False,
+    plan: Flag = False,
     backend: Backend | None = None,
     adapter: Adapter = None,
     every: int = 500,
@@ -101,6 +103,8 @@ def command(
         Run on a quarter of the cells along each side, into out/NAME-preview.
     check
         Only look for mistakes in the recipe; nothing is run or written.
+    plan
+        Only print the steps that its stages take, each with its cells and what it needs of memory and time.
     backend
         auto, gpu, cpu or reference; that of the recipe if not given.
     every
@@ -113,6 +117,7 @@ def command(
         names are refused: a recipe may be anyone's.
     """
     import slopewash as sw
+    from slopewash.cli.planned import plan_facts, print_plan
     from slopewash.recipes.manifest import CHECKPOINTS
     from slopewash.recipes.maps import check_layer_names
     from slopewash.recipes.plausibility import question_recipe
@@ -124,6 +129,11 @@ def command(
         job = job.preview()
     chosen = use_adapter(adapter, backend or job.backend)
     job = job.replace(backend=chosen)
+    if plan:
+        if tiles is None:
+            job.check_memory()
+        print_json(plan_facts(job)) if json else print_plan(job)
+        return 0
     if check:
         check_layer_names(job)
         needs = job.check_memory() if tiles is None else None

@@ -14,9 +14,11 @@ from slopewash.io.costs import reading_cost, writing_cost
 from slopewash.io.files import inspect
 from slopewash.io.mesh_files import is_mesh_file
 from slopewash.io.options import ReadOptions
-from slopewash.models.base import Model
+from slopewash.jobs.plan import Blend, Carve, Planned, Prepare, first_level, plan
+from slopewash.models.base import Footprint, Model
 from slopewash.needs import LAYER, Needs, Part, threads
 from slopewash.recipes.levels import USUAL_RELIEF, expanded
+from slopewash.recipes.masking import MASK
 from slopewash.recipes.sources import FromFile, FromTerrain, Generated, Source, check_size
 from slopewash.remedies import by_place
 
@@ -82,8 +84,7 @@ def needs_of(recipe: Recipe) -> Needs:
     cells = float(shape[0]) * shape[1]
     parts = list(source)
     last = recipe.stages[-1]
-    for stage in recipe.stages:
-        parts += _stage_parts(stage, recipe, shape, held)
+    parts += [part for _, part in _stage_parts(recipe, shape, held)]
     footprint = last.model.footprint(_backend(recipe, last.model))
     result = LAYER * result_layers(last.model) * cells
     parts += [_output_part(output, cells, last, held, footprint.held * cells, result) for output in recipe.outputs]
@@ -111,24 +112,43 @@ def _source_parts(recipe: Recipe, shape: tuple[int, int]) -> tuple[list[Part], f
     return parts, held
 
 
-def _stage_parts(stage: Stage, recipe: Recipe, shape: tuple[int, int], held: float) -> Iterator[Part]:
-    """Parts of a stage: each level is prepared while the run before it is still there."""
-    footprint = stage.model.footprint(_backend(recipe, stage.model))
-    cells, before = float(shape[0]) * shape[1], 0.0
-    levels = expanded(stage, _Ground(shape, recipe.source))
-    name = stage.name or stage.preset or stage.model.name
-    for level in levels:
-        here = cells if level.cells is None else cells * (level.cells / max(shape)) ** 2
-        if level.cells is not None and before:
-            yield Part(f"preparing {name}", held + before + LEVEL * here, LEVEL_TIME * here, compiled=True)
-        own = held if level.cells is not None and here < cells else 0.0
-        part = (here / cells) ** 0.5
-        grid = round(part * shape[0]), round(part * shape[1])
-        seconds = here * (PREPARED + DERIVED) + level.steps_in_all(grid) * footprint.step(grid, threads())
-        yield Part(f"running {name}", own + before + footprint.peak * here, seconds, compiled=True)
-        before = footprint.held * here
-    if stage.gullies:
-        yield Part("drawing gullies", held + before + GULLIES * cells, GULLIES_TIME * cells, compiled=True)
+def planned(recipe: Recipe) -> list[tuple[Planned, Part]]:
+    """The steps of its stages, and what each needs.
+
+    >>> import slopewash as sw
+    >>> [step.step.words for step, _ in planned(sw.recipe("jako2011", size=64, steps=5))]
+    ['erode', 'settle']
+    """
+    shape = shape_of(recipe.source)
+    return list(_stage_parts(recipe, shape, _source_parts(recipe, shape)[1]))
+
+
+def _stage_parts(recipe: Recipe, shape: tuple[int, int], held: float) -> Iterator[tuple[Planned, Part]]:
+    """Steps of all stages: each level is prepared while the run before it is still there."""
+    ground = _Ground(shape, recipe.source)
+    levels = [level for stage in recipe.stages for level in expanded(stage, ground)]
+    run = before = math.nan
+    footprint, name, number = Footprint(0, 0), "", -1
+    for item in plan(levels, shape, masked=MASK in recipe.layers):
+        step, level, here = item.step, item.stage, float(item.shape[0]) * item.shape[1]
+        if item.number != number:
+            first = first_level(levels, item.number) == item.number
+            before = 0.0 if first else footprint.held * run
+            number, run, seconds = item.number, here, here * (PREPARED + DERIVED)
+            footprint = level.model.footprint(_backend(recipe, level.model))
+            name = level.name or level.preset or level.model.name
+        own = held if level.cells is not None and item.shape != shape else 0.0
+        if isinstance(step, Prepare):
+            part = Part(f"preparing {name}", held + before + LEVEL * here, LEVEL_TIME * here if before else 0.0)
+        elif isinstance(step, Carve):
+            part = Part("drawing gullies", held + footprint.held * here + GULLIES * here, GULLIES_TIME * here)
+        elif isinstance(step, Blend):
+            part = Part("blending by the mask", held + footprint.held * here)
+        else:
+            seconds += step.steps * footprint.step(item.shape, threads())
+            part = Part(f"running {name}", own + before + footprint.peak * here, seconds)
+            seconds = 0.0
+        yield item, replace(part, compiled=True)
 
 
 def _output_part(output: Output, cells: float, stage: Stage, start: float, run: float, result: float) -> Part:

@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from slopewash.errors import CheckpointError, ForeignCheckpoint, InvalidParameter
 from slopewash.interrupts import whole_steps
+from slopewash.jobs.plan import Erode, Lower, Position, Recede, Settle, Step, first_level, levels_of, steps_of_level
 from slopewash.models.maps import map_layers, mapped, maps_of, without_maps
 from slopewash.models.sea import Sea
 from slopewash.models.unusual import asked, question
@@ -49,8 +50,6 @@ from slopewash.terrain.parts import put_together, take_apart
 START, ORIGIN, PAINTED = "start.", "origin.", "painted."
 """Begin the names of the arrays that a checkpoint keeps of the start of a stage with levels, of the recipe, and of what
 was painted on levels."""
-Part = Literal["eroding", "settling", "receding", "over"]
-"""What a stage does in turn: water recedes only where the stage asks for it."""
 
 
 @dataclass(frozen=True)
@@ -225,10 +224,8 @@ class Running:
                     f"the simulation is of {running.simulation.model.name}, but stage {running.number + 1} is of "
                     f"{running.stage.model.name}"
                 )
+            running._reached = _reached(noted, running._plan, running.simulation)
         running.run_id = running.simulation.run_id
-        receding = running.simulation.step > running.stage.steps  # all that older checkpoints tell
-        running._laid_down = noted.get("laid_down", receding)
-        running._low_water = noted.get("low_water", receding)
         return running
 
     def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -266,24 +263,14 @@ class Running:
         if number == 0:
             self.run_id = begun.simulation.run_id
         begun.simulation.run_id = self.run_id
-        self._laid_down = self._low_water = False
-        self.number, self.simulation = number, begun.simulation
+        self.number, self.simulation, self._reached = number, begun.simulation, 0
 
     def _first_level(self, number: int) -> int:
-        """Number of the first level of the stage that a level belongs to: each is finer than the one before."""
-        while number and (self.stages[number - 1].cells or 1 << 30) < (self.stages[number].cells or 0):
-            number -= 1
-        return number
+        return first_level(self.stages, number)
 
     def _levels(self) -> Sequence[Stage]:
         """The levels of the stage under way; itself alone where it has none."""
-        return self._levels_of(self.number)
-
-    def _levels_of(self, number: int) -> Sequence[Stage]:
-        first, last = self._first_level(number), number
-        while last + 1 < len(self.stages) and self._first_level(last + 1) == first:
-            last += 1
-        return self.stages[first : last + 1]
+        return levels_of(self.stages, self.number)
 
     @property
     def stage(self) -> Stage:
@@ -339,7 +326,7 @@ class Running:
                 with asked():
                     self._hand_on_edits()
             else:
-                self.stages = inherited(self.stages, following, following + len(self._levels_of(following)))
+                self.stages = inherited(self.stages, following, following + len(levels_of(self.stages, following)))
                 terrain = handed_on(terrain, self._sea, self.stages[following])
             begun = self._prepared(following, terrain)
         except BaseException:  # an interrupt finds the stage that has ended, which may be resumed
@@ -372,37 +359,48 @@ class Running:
                 observer.title = self.place
         simulation.add(*observers)
         try:
-            while (part := self._part())[0] != "over":
-                self._take(*part)
+            while (step := self._next()) is not None:
+                self._take(step, step.steps - self.at.done)
         finally:
             simulation.remove(*observers)
 
-    def _part(self) -> tuple[Part, int]:
-        """What comes next in the stage under way, and how many steps of it are left."""
-        simulation, stage = self.simulation, self.stage
-        if simulation.step < stage.steps:
-            return "eroding", stage.steps - simulation.step
-        if stage.settle is not None and not self._laid_down:  # also of 0 steps: that deposits the sediment
-            return "settling", stage.settle - simulation.settled
-        receding = stage.receding_steps(simulation.start.shape)
-        left = stage.steps + receding - simulation.step if receding else 0
-        return ("receding", left) if left else ("over", 0)
+    @property
+    def _plan(self) -> tuple[Step, ...]:
+        """What the stage under way does."""
+        return steps_of_level(self.stage, self.simulation.start.shape)
+
+    @property
+    def at(self) -> Position:
+        """How far the stage under way has come: steps of its plan, and what the simulation has taken of the next."""
+        plan, simulation = self._plan, self.simulation
+        over = sum(step.steps for step in plan[: self._reached] if not isinstance(step, Settle))
+        for number, step in enumerate(plan[self._reached :], self._reached):
+            if isinstance(step, Settle):  # which is over once the load is laid down
+                return Position(number, simulation.settled)
+            if isinstance(step, Lower) or simulation.step - over < step.steps:
+                return Position(number, simulation.step - over)
+            over += step.steps
+        return Position(len(plan))
+
+    def _next(self) -> Step | None:
+        """The step that comes next in the stage under way; None at its end."""
+        return next(iter(self._plan[self.at.step :]), None)
 
     def _take(
-        self, part: Part, steps: int, *, stop: Callable[[], bool] | None = None, stop_after: int | None = None
+        self, step: Step, steps: int, *, stop: Callable[[], bool] | None = None, stop_after: int | None = None
     ) -> None:
-        """Take steps of the part that comes next."""
-        simulation, stage = self.simulation, self.stage
-        if part == "settling":
-            assert stage.settle is not None
-            last = simulation.settled + steps == stage.settle
-            simulation.settle(stage.settle, dry=stage.dry, done=simulation.settled, stop_after=None if last else steps)
-            self._laid_down = last
-            return
-        if part == "receding" and not self._low_water:
-            simulation.model = stage.receding(simulation.model)
-            self._low_water = True
-        simulation.run(steps, stop=stop, stop_after=stop_after, label=part)
+        """Take so many steps of what comes next."""
+        simulation, at = self.simulation, self.at
+        if isinstance(step, Lower):
+            simulation.model = self.stage.receding(simulation.model)
+            self._reached = at.step + 1
+        elif isinstance(step, Settle):
+            last = at.done + steps == step.steps
+            simulation.settle(step.steps, dry=step.dry, done=at.done, stop_after=None if last else steps)
+            self._reached = at.step + last
+        else:
+            label = "receding" if isinstance(step, Recede) else "eroding"
+            simulation.run(steps, stop=stop, stop_after=stop_after, label=label)
 
     def advance(self, steps: int, *, stop: Callable[[], bool] | None = None, stop_after: int | None = None) -> None:
         """Take so many steps, also of settling; where a stage ends, the next begins. Nothing is done after the last.
@@ -417,14 +415,15 @@ class Running:
             Interrupt it after so many sub-steps.
         """
         while not self._finished:
-            part, left = self._part()
-            if part == "over":
+            step = self._next()
+            if step is None:
                 self._end_stage()
                 continue
+            left = step.steps - self.at.done
             wanted, before = min(steps, left), self.steps_taken
             if left and not wanted:
                 return
-            self._take(part, wanted, stop=stop, stop_after=stop_after)
+            self._take(step, wanted, stop=stop, stop_after=stop_after)
             steps -= self.steps_taken - before
             if self.steps_taken - before < wanted:
                 return
@@ -473,7 +472,7 @@ class Running:
     @property
     def low_water(self) -> bool:
         """Whether the last level is done and its flood has begun to recede."""
-        return self._low_water
+        return any(isinstance(step, Lower) for step in self._plan[: self.at.step])
 
     @property
     def place(self) -> str:
@@ -492,8 +491,8 @@ class Running:
         """What a checkpoint needs besides the simulation."""
         return {
             "recipe": self.recipe.as_dict(), "stage": self.number, "every": self.every, "seconds": self._elapsed,
-            "finished": self._finished, "laid_down": self._laid_down, "low_water": self._low_water,
-            "foreign": self.foreign, "outputs_anywhere": self.recipe.outputs_anywhere, "inputs": self.inputs,
+            "finished": self._finished, "at": [self.at.step, self.at.done], "foreign": self.foreign,
+            "outputs_anywhere": self.recipe.outputs_anywhere, "inputs": self.inputs,
             "stages": [stage.as_dict() for stage in self.stages],
             "budgets": [budget.as_dict() for budget in self._budgets], "start": take_apart(self.start)[0],
             # As seen from the checkpoints, so that the folder can be moved.
@@ -620,6 +619,24 @@ def _contents(terrain: Terrain) -> Budget:
     )
     solids, water = ((ground + carried) * terrain.cell_size**2, water * terrain.cell_size**2)
     return Budget(water_start=water, water_now=water, solids_start=solids, solids_now=solids)
+
+
+def _reached(noted: Mapping[str, Any], plan: Sequence[Step], simulation: Simulation) -> int:
+    """Steps of its plan that a checkpoint says are done."""
+    if "at" in noted:
+        step, done = noted["at"]
+        if step > len(plan) or done > (plan[step].steps if step < len(plan) else 0):
+            raise InvalidParameter(f"at is {[step, done]}, beyond the end of its stage")
+        return int(step)
+    # What version 0.2 noted, and before it nothing but the steps of the simulation.
+    eroding = sum(step.steps for step in plan if isinstance(step, Erode))
+    receding = simulation.step > eroding
+    over = {
+        Erode: simulation.step >= eroding,
+        Settle: noted.get("laid_down", receding),
+        Lower: noted.get("low_water", receding),
+    }
+    return len(list(itertools.takewhile(lambda step: over.get(type(step), False), plan)))
 
 
 def volumes_between(before: Terrain, after: Terrain) -> tuple[float, float]:

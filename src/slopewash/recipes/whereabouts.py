@@ -45,6 +45,7 @@ RUNNING: Mapping[str, tuple[Test, str]] = {
     "outputs_anywhere": (is_flag, FLAG),
     "laid_down": (is_flag, FLAG),
     "low_water": (is_flag, FLAG),
+    "at": (lambda value: is_list_of(is_count)(value) and len(value) == 2, "two counts"),
     "stages": (is_list_of(is_table), "a list of tables"),
     "budgets": (is_list_of(is_table_of(is_number)), "a list of amounts"),
     "start": (is_table, "a table"),
@@ -55,7 +56,7 @@ RUNNING: Mapping[str, tuple[Test, str]] = {
 
 def check_noted(noted: Mapping[str, Any]) -> None:
     """Refuse what is noted of a recipe under way if it is not what one notes."""
-    check(noted, RUNNING, optional=("foreign", "outputs_anywhere", "laid_down", "low_water", "inputs", "folder"))
+    check(noted, RUNNING, optional=("foreign", "outputs_anywhere", "laid_down", "low_water", "at", "inputs", "folder"))
     check_count(noted["stages"], MOST_LEVELS)
     for stage in noted["stages"]:
         check_stage(stage)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from slopewash.errors import InvalidFile, InvalidParameter
+from slopewash.jobs.plan import Position
 from slopewash.memory import check_memory
 from slopewash.recipes.definition import Stage
 from slopewash.terrain import Terrain
@@ -19,7 +20,7 @@ from slopewash.tiles.finished import Finished, finished
 from slopewash.tiles.ground import Ground
 from slopewash.tiles.inputs import estimated
 from slopewash.tiles.output import attributes_of, described, overview_field, overviews_of, placed, transform_of
-from slopewash.tiles.program import Position, program_of, steps_of
+from slopewash.tiles.program import program_of, steps_of
 from slopewash.tiles.run import MANIFEST
 from slopewash.tiles.store import Store
 

@@ -1,11 +1,12 @@
-"""What a stage does, in order: iterations with their coefficients, and the end of settling."""
+"""The plan of a stage as tiles carry it out: iterations with their coefficients, and the end of settling."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from slopewash.jobs.plan import Lower, Position, Settle, steps_of_level
 from slopewash.models import Model
 from slopewash.models.state import Sides
 from slopewash.recipes.definition import Stage
@@ -35,40 +36,37 @@ class SeaDoes:
     deed: Deed
 
 
-@dataclass(frozen=True)
-class Position:
-    """How far a stage has come: items of its program that are done, and iterations of the next."""
-
-    item: int = 0
-    done: int = 0
-
-
 Item = Piece | LayDown | SeaDoes
 Program = tuple[Item, ...]
 
 
 def program_of(stage: Stage, shape: tuple[int, int]) -> Program:
-    """Everything a stage does on a grid of that shape, as `Running` does it."""
-    substeps = needed_substeps(stage.model.limits(), stacklevel=4)
-    items: list[Item] = [_piece(stage.model, substeps, 1.0, stage.steps)]
+    """The plan of a stage on a grid of that shape, in iterations, and in what a sea does at the end of settling."""
+    model, substeps = stage.model, needed_substeps(stage.model.limits(), stacklevel=4)
+    items: list[Item] = []
+    for step in steps_of_level(stage, shape):
+        if isinstance(step, Settle):
+            items += _settling(step, stage, substeps)
+        elif isinstance(step, Lower):
+            model = stage.receding(model)
+            substeps = needed_substeps(model.limits(), substeps, stacklevel=4)
+        else:
+            items.append(_piece(model, substeps, 1.0, step.steps))
+    return tuple(items)
+
+
+def _settling(step: Settle, stage: Stage, substeps: int) -> Iterator[Item]:
     has_sea = stage.model.water_beyond > -math.inf and Sides.of(stage.edges).any_open
-    if stage.settle is not None:
-        if has_sea and stage.settle:
-            items.append(SeaDoes("sink"))
-        items += [
-            _piece(stage.model, substeps, strength, length)
-            for strength, length in fading(0, stage.settle, stage.settle)
-        ]
-        items += (
-            [SeaDoes("sink"), SeaDoes("deposit"), *([SeaDoes("evaporate")] if stage.dry else [])]
-            if has_sea
-            else [LayDown(stage.dry)]
-        )
-    if stage.recedes:
-        low = stage.receding(stage.model)
-        low_substeps = needed_substeps(low.limits(), substeps, stacklevel=4)
-        items.append(_piece(low, low_substeps, 1.0, stage.receding_steps(shape)))
-    return tuple(item for item in items if not isinstance(item, Piece) or item.iterations)
+    if has_sea and step.steps:
+        yield SeaDoes("sink")
+    for strength, length in fading(0, step.steps, step.steps):
+        yield _piece(stage.model, substeps, strength, length)
+    if has_sea:
+        yield from (SeaDoes("sink"), SeaDoes("deposit"))
+        if step.dry:
+            yield SeaDoes("evaporate")
+    else:
+        yield LayDown(step.dry)
 
 
 def _piece(model: Model, substeps: int, strength: float, steps: int) -> Piece:
@@ -89,8 +87,8 @@ def steps_of(program: Sequence[Item], at: Position | None = None) -> int:
     (30, 4, 60)
     """
     end = Position(len(program)) if at is None else at
-    done = [item.iterations // item.substeps for item in program[: end.item] if isinstance(item, Piece)]
-    item = program[end.item] if end.item < len(program) else None
+    done = [item.iterations // item.substeps for item in program[: end.step] if isinstance(item, Piece)]
+    item = program[end.step] if end.step < len(program) else None
     return sum(done) + (end.done // item.substeps if isinstance(item, Piece) else 0)
 
 
@@ -99,7 +97,7 @@ def next_round(
 ) -> tuple[Round, Position]:
     """The round that comes next, of so many iterations at most, and how far it leads."""
     pieces: list[Piece] = []
-    item, done, left = at.item, at.done, most
+    item, done, left = at.step, at.done, most
     while left and item < len(program):
         piece = program[item]
         if not isinstance(piece, Piece):

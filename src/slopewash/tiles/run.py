@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from slopewash.backends import choose_backend
 from slopewash.errors import CheckpointError, InvalidParameter, UnknownName, unknown_name
 from slopewash.interrupts import whole_steps
+from slopewash.jobs.plan import Position
 from slopewash.models import Model
 from slopewash.models.maps import HIDDEN, map_layers, resolved
 from slopewash.models.state import Sides
@@ -44,7 +45,6 @@ from slopewash.tiles.levelling import Levelled, level_sea, uneven
 from slopewash.tiles.memory import release
 from slopewash.tiles.preparing import begin_work, draw_numbers, draws, prepare_tile
 from slopewash.tiles.program import (
-    Position,
     Program,
     SeaDoes,
     best_iterations,
@@ -224,11 +224,11 @@ class TiledRun:
         choose_backend(self.backend, self.stages[0].model.backends)
         if self.work is None:
             return
-        ended = self.at.item >= len(self.program)
-        item = None if ended else self.program[self.at.item]
+        ended = self.at.step >= len(self.program)
+        item = None if ended else self.program[self.at.step]
         most = item.iterations if isinstance(item, Piece) else 0
-        if self.at.item > len(self.program) or (self.at.done > most if most else self.at.done):
-            raise InvalidParameter(f"at is {[self.at.item, self.at.done]}, beyond the end of its stage")
+        if self.at.step > len(self.program) or (self.at.done > most if most else self.at.done):
+            raise InvalidParameter(f"at is {[self.at.step, self.at.done]}, beyond the end of its stage")
         assert self.ground is not None
         if self.work.grid != self.ground.grid or self.work.backend != self.backend:
             raise InvalidParameter("the work in progress is on another grid")
@@ -248,7 +248,7 @@ class TiledRun:
                 "start": None if self.start is None else self.start.as_dict(),
                 "ground": None if self.ground is None else self.ground.as_dict(),
                 "stages": [stage.as_dict() for stage in self.stages], "number": self.number,
-                "at": [self.at.item, self.at.done], "round": self.round, "done": self.done, "amounts": self.amounts,
+                "at": [self.at.step, self.at.done], "round": self.round, "done": self.done, "amounts": self.amounts,
                 "work": None if self.work is None else self.work.as_dict(),
                 "budgets": [budget.as_dict() for budget in self.budgets], "spent": self.spent,
                 "digests": digests,
@@ -282,7 +282,7 @@ class TiledRun:
                 if self.work is None:
                     self._begin_stage()
                     self._say_what_it_needs()
-                while self.at.item < len(self.program):
+                while self.at.step < len(self.program):
                     with whole_steps():  # an interrupt finds the round committed
                         self._round()
                         self.spent["seconds"] = before + time.monotonic() - begin
@@ -430,9 +430,9 @@ class TiledRun:
             most = best_iterations(grid.tile, grid.counts, work.model.halo, *cost)
         begin = time.monotonic()
         source, target = (f"state/{_group(number)}" for number in (self.round, self.round + 1))
-        item, iterations = program[self.at.item], 0
+        item, iterations = program[self.at.step], 0
         if isinstance(item, SeaDoes):
-            at = Position(self.at.item + 1)
+            at = Position(self.at.step + 1)
             reports: list[Report] = settle_sea(work, item.deed, source, target, self.done, self._tasks)
         else:
             step, at = next_round(program, self.at, most, source=source, target=target, before=self.done)
@@ -499,7 +499,7 @@ class TiledRun:
         first = self.program[0]
         if not isinstance(first, Piece):
             return 0
-        return (first.iterations if at.item else at.done) // first.substeps
+        return (first.iterations if at.step else at.done) // first.substeps
 
     def _after(self, path: str, names: tuple[str, ...], *, compressed: bool = False) -> Ground:
         assert self.ground is not None

@@ -1,0 +1,1 @@
+"""Jobs: what a recipe does, as steps that are known before anything runs."""
