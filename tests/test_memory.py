@@ -19,7 +19,9 @@ def group(folder: Path, limit: str | int, used: int, cached: int, *, version: in
     folder.mkdir(parents=True, exist_ok=True)
     (folder / of_limit).write_text(f"{limit}\n")
     (folder / of_use).write_text(f"{used}\n")
-    (folder / "memory.stat").write_text(f"anon {used - cached}\n{prefix}inactive_file {cached}\n")
+    used_again = cached // 3
+    kinds = {"anon": used - cached, f"{prefix}inactive_file": cached - used_again, f"{prefix}active_file": used_again}
+    (folder / "memory.stat").write_text("".join(f"{name} {amount}\n" for name, amount in kinds.items()))
 
 
 @pytest.fixture

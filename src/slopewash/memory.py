@@ -8,11 +8,14 @@ from pathlib import Path
 from slopewash.errors import NotEnoughMemory
 
 _GROUPS = {
-    "": ("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
-    "memory": ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
-}
+    "": ("/sys/fs/cgroup", "memory.max", "memory.current", ("inactive_file", "active_file")),
+    "memory": (
+        "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+        ("total_inactive_file", "total_active_file"),
+    ),
+}  # fmt: skip
 """By the name of the controller, empty in version 2 of Linux's control groups: where groups are, their files of limit
-and use, and what `memory.stat` calls the files that were read or written and not used since: their memory is free."""
+and use, and what `memory.stat` calls files that were read or written: their memory is given back when it is needed."""
 _OWN_GROUPS = Path("/proc/self/cgroup")
 
 
@@ -69,19 +72,19 @@ def _of_group() -> int | None:
     for line in lines:
         _, controllers, path = line.split(":", 2)
         for name in {"", "memory"} & set(controllers.split(",")):
-            root, *files = _GROUPS[name]
+            root, limit, used, cached = _GROUPS[name]
             own = Path(root, path.lstrip("/"))
             # Within a container, its own group may be the root, whatever the path says.
-            left += [_left(group, *files) for group in (own, *own.parents) if group.is_relative_to(root)]
+            left += [_left(group, limit, used, cached) for group in (own, *own.parents) if group.is_relative_to(root)]
     return min((amount for amount in left if amount is not None), default=None)
 
 
-def _left(group: Path, limit: str, used: str, cached: str) -> int | None:
+def _left(group: Path, limit: str, used: str, cached: tuple[str, ...]) -> int | None:
     """What the limit of one group leaves; None if it has none."""
     try:
         left = int((group / limit).read_text("ascii")) - int((group / used).read_text("ascii"))
         stat = (line.split() for line in (group / "memory.stat").read_text("ascii").splitlines())
-        return left + sum(int(amount) for name, amount in stat if name == cached)
+        return left + sum(int(amount) for name, amount in stat if name in cached)
     except (OSError, ValueError):  # there is no such file, or it says "max"
         return None
 

@@ -129,7 +129,7 @@ def test_the_command_line_erodes_on_tiles(tmp_path: Path, capsys: pytest.Capture
     report = json.loads(shown.out)
     assert report["tiles"] == 4
     assert "67: 4 tiles of 40², about" in shown.err
-    assert re.search(r"at least a second for 3 steps on 1 worker .*; the first round will show", shown.err)
+    assert re.search(r"at least a second for 3 steps on 1 worker .*; the first rounds will show", shown.err)
     assert main(["info", str(tmp_path / "out.zarr"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["finished"]
     assert main(["convert", str(tmp_path / "out.zarr"), "-o", str(tmp_path / "out.tif"), "--layer", "elevation"]) == 0

@@ -121,7 +121,7 @@ def _check_memory(path: Path, info: FileInfo, options: ReadOptions) -> None:
     """Refuse a file that does not fit into memory, before it is decoded."""
     layers = 1 if options.band is not None else max(1, info.channels)
     values = float(info.width) * info.height * layers
-    needs = Needs([reading_cost(path).part(f"reading {path}", values)])
+    needs = Needs([reading_cost(path, info).part(f"reading {path}", values)])
     needs.check(f"reading {path} with {info.width} x {info.height} cells", "use a file with fewer cells")
 
 

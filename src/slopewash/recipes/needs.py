@@ -14,18 +14,23 @@ from slopewash.io.costs import reading_cost, writing_cost
 from slopewash.io.files import inspect
 from slopewash.io.mesh_files import is_mesh_file
 from slopewash.io.options import ReadOptions
-from slopewash.jobs.plan import Blend, Carve, Planned, Prepare, first_level, plan
+from slopewash.jobs.plan import Blend, Carve, Lower, Planned, Prepare, first_level, plan
 from slopewash.models.base import Footprint, Model
 from slopewash.needs import LAYER, Needs, Part, threads
+from slopewash.recipes.layers import LayerFile, options_of, wanted
 from slopewash.recipes.levels import USUAL_RELIEF, expanded
 from slopewash.recipes.masking import MASK
 from slopewash.recipes.sources import FromFile, FromTerrain, Generated, Source, check_size
-from slopewash.remedies import by_place
+from slopewash.remedies import by_place, read_for
 
 if TYPE_CHECKING:
     from slopewash.recipes.definition import Recipe, Stage
     from slopewash.recipes.outputs import Output
 
+WARPED, WARPED_TIME = 16.0, 80e-9
+"""Bytes and seconds per cell of a grid that is brought into another CRS, beside the layers."""
+SAMPLED_TIME = 100e-9
+"""Seconds per cell to take a layer from where a file has it."""
 RESAMPLED = 24.0
 """Bytes per cell of a grid that is resampled, the new cells and the old ones alike."""
 LEVEL, LEVEL_TIME = 155.0, 1100e-9
@@ -106,8 +111,12 @@ def _source_parts(recipe: Recipe, shape: tuple[int, int]) -> tuple[list[Part], f
             held = reading.held * cells / max(reading.cells, 1.0) if before else held
     elif source.size is not None:
         parts, held = [Part("resampling", RESAMPLED * cells, 100e-9 * cells)], LAYER * cells
-    for name in recipe.layers:
-        parts.append(Part(f"reading {name}", held + 5 * LAYER * cells, 50e-9 * cells))
+    for name, layer in recipe.layers.items():
+        if isinstance(layer, LayerFile):
+            with read_for(wanted(name)):
+                read = reading_part(layer.path, options_of(name)).part
+            memory = held + max(read.memory, 5 * LAYER * cells)
+            parts.append(Part(f"reading {name}", memory, read.seconds + SAMPLED_TIME * cells))
         held += LAYER * cells
     return parts, held
 
@@ -128,14 +137,14 @@ def _stage_parts(recipe: Recipe, shape: tuple[int, int], held: float) -> Iterato
     ground = _Ground(shape, recipe.source)
     levels = [level for stage in recipe.stages for level in expanded(stage, ground)]
     run = before = math.nan
-    footprint, name, number = Footprint(0, 0), "", -1
+    model, footprint, name, number = recipe.stages[0].model, Footprint(0, 0), "", -1
     for item in plan(levels, shape, masked=MASK in recipe.layers):
         step, level, here = item.step, item.stage, float(item.shape[0]) * item.shape[1]
         if item.number != number:
             first = first_level(levels, item.number) == item.number
             before = 0.0 if first else footprint.held * run
             number, run, seconds = item.number, here, here * (PREPARED + DERIVED)
-            footprint = level.model.footprint(_backend(recipe, level.model))
+            model, footprint = level.model, level.model.footprint(_backend(recipe, level.model))
             name = level.name or level.preset or level.model.name
         own = held if level.cells is not None and item.shape != shape else 0.0
         if isinstance(step, Prepare):
@@ -145,10 +154,17 @@ def _stage_parts(recipe: Recipe, shape: tuple[int, int], held: float) -> Iterato
         elif isinstance(step, Blend):
             part = Part("blending by the mask", held + footprint.held * here)
         else:
-            seconds += step.steps * footprint.step(item.shape, threads())
+            if isinstance(step, Lower):
+                model = level.receding(level.model)
+            seconds += step.steps * substeps(model) * footprint.step(item.shape, threads())
             part = Part(f"running {name}", own + before + footprint.peak * here, seconds)
             seconds = 0.0
         yield item, replace(part, compiled=True)
+
+
+def substeps(model: Model) -> int:
+    """Sub-steps that a step is taken in, as far as parameters tell."""
+    return max((limit.substeps for limit in model.limits()), default=1)
 
 
 def _output_part(output: Output, cells: float, stage: Stage, start: float, run: float, result: float) -> Part:
@@ -186,20 +202,19 @@ class ReadingNeeds:
     cells: float
 
 
-def reading_part(path: Path, options: Mapping[str, Any]) -> ReadingNeeds:
+def reading_part(path: Path, options: Mapping[str, Any] | ReadOptions) -> ReadingNeeds:
     """What a file needs while it is read, by its header."""
     if is_mesh_file(path):
         size = float(path.stat().st_size) if path.is_file() else 0.0
         return ReadingNeeds(Part(f"reading {path}", 8 * size, 1e-8 * size), 4 * size, 0.0)
-    given = ReadOptions(**options)
+    given = options if isinstance(options, ReadOptions) else ReadOptions(**options)
     info = inspect(path, given)
     cells = float(info.width) * info.height
     layers = max(1, info.channels) if given.band is None else 1
-    cost = reading_cost(path)
     held = (LAYER * layers + 1) * cells
-    part = cost.part(f"reading {path}", cells * layers)
+    part = reading_cost(path, info).part(f"reading {path}", cells * layers)
     if given.reproject is not None:
-        part = replace(part, memory=max(part.memory, held + 2 * RESAMPLED * cells))
+        part = replace(part, memory=held + WARPED * cells, seconds=part.seconds + WARPED_TIME * cells * layers)
     return ReadingNeeds(part, held, cells)
 
 

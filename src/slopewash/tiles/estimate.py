@@ -60,24 +60,24 @@ def sentence(work: Work, seconds: float, steps: int, *, workers: int, iterations
     return (
         f"{_size(grid.shape)}: {len(grid)} tile{'s' * (len(grid) > 1)} of {_size(grid.tile)}, "
         f"about {needed / 1e9:.1f} GB, at least {at_least} for {steps} steps on {workers} "
-        f"{'worker with a core to itself' if workers == 1 else 'workers with a core each'}; the first round will show"
+        f"{'worker with a core to itself' if workers == 1 else 'workers with a core each'}; the first rounds will show"
     )
 
 
 def measured(took: float, expected: float, left: float) -> str | None:
-    """What the first round shows: it took so many seconds where so many were expected, as so many are for the rest.
+    """What a round shows that took so many seconds where others were expected, of the rest with its own.
 
     Kernels, files and whatever else the machine does are all in it.
 
     >>> measured(6.0, 2.0, 1200.0)
-    'the first round took 6 s; at this pace, the rest takes about 60 min'
+    'a round took 6 s; at this pace, the rest takes about 60 min'
     >>> measured(0.1, 0.1, 2.0) is None
     True
     """
     seconds = left * took / max(expected, 1e-9)
     if seconds < WORTH_SAYING:
         return None
-    return f"the first round took {words(took)}; at this pace, the rest takes about {words(seconds)}"
+    return f"a round took {words(took)}; at this pace, the rest takes about {words(seconds)}"
 
 
 def _size(shape: tuple[int, int]) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from slopewash.errors import InvalidParameter
 from slopewash.io import gdal
+from slopewash.io.costs import reading_cost
 from slopewash.io.files import inspect
 from slopewash.io.grids import Placed
 from slopewash.io.options import ReadOptions
@@ -26,8 +27,6 @@ from slopewash.tiles.store import Store
 from slopewash.tiles.zarr_source import ResultWindows, ZarrWindows, opened_zarr
 
 TIFF = (".tif", ".tiff")
-_BYTES_PER_CELL = 24
-"""Of a file that is read as a whole: samples, layer, mask and what converts them."""
 _WHOLE = 2**40
 """Most cells of a file that is read by windows, unless max_pixels says less."""
 
@@ -121,6 +120,6 @@ def _check_whole(source: FromFile) -> None:
     info = inspect(source.path, ReadOptions(**source.options))
     check_memory(
         f"{source.path} with {info.width} x {info.height} cells, which must be read as a whole,",
-        info.width * info.height * _BYTES_PER_CELL * info.channels,
+        info.width * info.height * reading_cost(source.path, info).memory * info.channels,
         "convert it first, with slopewash convert and the same options, to a .tif that can be read by windows",
     )

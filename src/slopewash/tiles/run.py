@@ -172,7 +172,7 @@ class TiledRun:
         self.memory: float | None = None
         """Bytes that all processes may need together."""
         self._exchange: float | None = None
-        self._measured = False
+        self._measured = self._warm = False
         self._manifest: list[Any] | None = None
         """What tells the manifest that it goes on from: run, stage and table of tiles."""
 
@@ -461,10 +461,11 @@ class TiledRun:
             self._say_what_it_took(time.monotonic() - begin, expected, left)
 
     def _say_what_it_took(self, took: float, expected: float, left: float) -> None:
-        """Report once what the first round shows of the rest; that of a level with little work shows nothing."""
+        """Report once what the second round shows of the rest; that of a level with little work shows nothing."""
         assert self.work is not None
         of_stage = self._expected(self.work.grid, self.work.model, iterations_of(self.program) - self.done)
-        if self._measured or of_stage < SHARE_THAT_TELLS * left:
+        first, self._warm = not self._warm, True  # workers load kernels, and files come into the cache
+        if first or self._measured or of_stage < SHARE_THAT_TELLS * left:
             return
         self._measured = True
         text = measured(took, expected, left)
