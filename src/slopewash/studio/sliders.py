@@ -40,7 +40,8 @@ class Sliders:
         self._levels: list[sw.Stage] | None = None
         """The same with each level of them a stage of its own."""
         if running is not None:
-            levels = (expanded(stage, running.start) for stage in self.given)
+            lowest = running.origin.range("elevation")[0]
+            levels = (expanded(stage.anchored(lowest), running.start) for stage in self.given)
             self._levels = list(running.stages) if usual is None else list(itertools.chain.from_iterable(levels))
         self.steps: int | None = None
         """Steps that the age asks for; None for those of the preset."""
