@@ -76,6 +76,8 @@ class Parameter:
             return value
         if self.none is not None and (value is None or value == "none"):
             return self.none
+        if isinstance(value, bool):
+            raise InvalidParameter(f"{self.name} is {value!r}; it must be a number")
         try:
             number = float(value)
         except OverflowError:  # a whole number beyond all floats

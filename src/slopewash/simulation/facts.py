@@ -114,7 +114,11 @@ DOMAIN: Mapping[str, tuple[Test, str]] = {
     "cell_size": (is_positive, POSITIVE),
     "datum": (is_number, NUMBER),
     "scale": (is_positive, POSITIVE),
-    "seed": (lambda value: isinstance(value, Integral) and abs(int(value)) < 2**64, "a whole number"),
+    "seed": (
+        lambda value: isinstance(value, Integral) and not isinstance(value, bool) and abs(int(value)) < 2**64,
+        "a whole number",
+    ),
+    "margins": (is_list_of(is_count, 4), "four whole numbers"),
     "sides": (is_table, "a word for each side"),
 }
 
