@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import warnings
 from pathlib import Path
@@ -410,6 +411,7 @@ def test_an_ascii_grid_without_a_corner_has_no_place(tmp_path: Path) -> None:
         (CRS.from_user_input("EPSG:32611+5715").to_wkt(), None),
         ("Projection GEOGRAPHIC\nDatum WGS84\nUnits DD\nParameters", None),
         ("Projection UTM\nZone 11\nUnits FEET\nParameters", None),
+        ("Projection UTM\nZone 11\nDatum NAD83\nUnits METERS\nParameters", 10.0),
     ],
 )
 def test_the_crs_beside_an_ascii_grid_is_understood_or_refused(
@@ -428,6 +430,72 @@ def test_the_crs_beside_an_ascii_grid_is_understood_or_refused(
             assert sw.read(path).cell_size == pytest.approx(cell_size)
         except InvalidFile:
             assert cell_size is None or text == "EPSG:2229"
+
+
+@pytest.mark.parametrize("gdal", [True, False])
+@pytest.mark.parametrize(
+    ("keys", "crs"),
+    [
+        ("Projection    UTM\nZone          11\nDatum         NAD83\nUnits         METERS", "EPSG:26911"),
+        ("Projection UTM\nZone 11\nDatum NAD27\nUnits METERS\nXshift 0.0\nYshift 0.0", "EPSG:26711"),
+        ("projection utm\nzone 33\ndatum WGS_1984\nunits meters", "EPSG:32633"),
+        ("Projection UTM\nZone 55\nDatum WGS84\nUnits METERS\nYshift 10000000.0", "EPSG:32755"),
+        ("Projection UTM\nZone 55\nDatum WGS84\nUnits METERS\nYshift 1000.0", None),
+        ("Projection UTM\nZone 61\nDatum WGS84\nUnits METERS", None),
+        ("Projection UTM\nZone 11\nUnits METERS\nParameters", None),
+        ("Projection ALBERS\nDatum NAD83\nUnits METERS\nParameters\n29 30 0.0 /* 1st standard parallel", None),
+    ],
+)
+def test_a_crs_by_the_keys_of_arcinfo_is_a_code_or_left_out_aloud(
+    tmp_path: Path, keys: str, crs: str | None, *, gdal: bool
+) -> None:
+    path = tmp_path / "in.asc"
+    path.write_text("ncols 3\nnrows 2\nxllcorner 500000\nyllcorner 4000000\ncellsize 10\n1 2 3\n4 5 6\n")
+    path.with_suffix(".prj").write_text(f"{keys}\nZunits        NO\nParameters\n")
+    with warnings.catch_warnings(record=True) as caught, contextlib.ExitStack() as stack:
+        warnings.simplefilter("always")
+        if not gdal:
+            stack.enter_context(sw.without_gdal())
+        terrain = sw.read(path)
+    assert (terrain.cell_size, terrain.crs) == (10.0, crs)
+    assert terrain.transform == (10.0, 0.0, 500_000.0, 0.0, -10.0, 4_000_020.0)
+    assert [warning.category for warning in caught] == ([] if crs else [GeoreferenceWarning])
+    assert crs or "no code is known here; it is left out" in str(caught[0].message)
+
+
+def test_heights_by_the_keys_of_arcinfo_are_in_their_unit(tmp_path: Path) -> None:
+    path = tmp_path / "in.asc"
+    path.write_text("ncols 3\nnrows 2\nxllcorner 500000\nyllcorner 4000000\ncellsize 10\n1 2 3\n4 5 6\n")
+    keys = "Projection UTM\nZone 11\nDatum NAD83\nUnits METERS\nZunits "
+    for unit, metres in (("NO", 1.0), ("METERS", 1.0), ("FEET", 0.3048)):
+        path.with_suffix(".prj").write_text(keys + unit)
+        assert sw.read(path)["elevation"][1, 2] == np.float32(6 * metres)
+    path.with_suffix(".prj").write_text(keys + "100")
+    with pytest.raises(InvalidFile, match="a CRS with heights, whose unit it does not give; give it with height_unit"):
+        sw.read(path)
+    assert sw.read(path, height_unit="ft")["elevation"][1, 2] == np.float32(6 * 0.3048)
+
+
+@pytest.mark.parametrize(
+    "text", ["Projection UTM\nZone 11\nUnits FEET\nParameters", "Projection GEOGRAPHIC\nUnits DS", "zone eleven"]
+)
+def test_with_the_side_of_a_cell_an_unknown_crs_beside_an_ascii_grid_is_left_out_aloud(
+    tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "in.asc"
+    path.write_text("ncols 3\nnrows 2\nxllcorner 1000\nyllcorner 4000\ncellsize 10\n1 2 3\n4 5 6\n")
+    path.with_suffix(".prj").write_text(text)
+    with pytest.raises(InvalidFile, match=r"has the unknown CRS .*; or name the side of a cell in metres"):
+        sw.read(path)
+    with pytest.warns(GeoreferenceWarning, match="for which no code is known here; it is left out"):
+        terrain = sw.read(path, cell_size=3.0)
+    assert (terrain.cell_size, terrain.crs) == (3.0, None)
+    layer = sw.Recipe(
+        source=sw.FromTerrain(terrain=sw.Terrain(np.zeros((2, 3)))), layers={"rainfall": sw.LayerFile(path=path)},
+        stages=(sw.Stage(model=sw.VirtualPipes(), steps=1),), backend="reference",
+    )  # fmt: skip
+    with pytest.raises(InvalidFile, match=r"layer rainfall: .* has the unknown CRS"):
+        layer.run()
 
 
 @pytest.mark.parametrize("how", ["write", "write_geotiff"])

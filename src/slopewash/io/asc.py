@@ -12,9 +12,9 @@ import numpy as np
 
 from slopewash.drafts import staged
 from slopewash.errors import GeoreferenceWarning, InvalidFile, InvalidParameter
-from slopewash.io import gdal, wkt
+from slopewash.io import arcinfo, gdal, wkt
 from slopewash.io.cells import side_of_cell
-from slopewash.io.crs import Crs, described, known
+from slopewash.io.crs import Crs, UnknownCrs, described, known, short
 from slopewash.io.decoding import decoding
 from slopewash.io.grids import Grid
 from slopewash.io.ground_scale import question_scale, question_step
@@ -25,7 +25,7 @@ from slopewash.io.meaning import Meaning, metres_of, plain_band
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.side_files import question_side_files
 from slopewash.paths import read_beside, remove_file
-from slopewash.remedies import option
+from slopewash.remedies import by_file, option
 from slopewash.terrain import Layer, Terrain
 
 _NODATA = -9999.0
@@ -63,10 +63,9 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     """Read heights in metres or in the unit of the CRS, and that from the `.prj` file beside it."""
     if options.height_range is not None:
         raise InvalidParameter(f"{path} contains heights that need no range; leave out {option('height_range')}")
-    header, crs = _header(path), _crs(path)
-    unit = crs.unit if crs.text is not None else 1.0
+    header, crs = _header(path), _crs(path, options)
     cell_size = options.cell_size or side_of_cell(
-        path, header.sizes, noted=None, geographic=crs.geographic, unit=unit, obstacle="has a CRS without a unit"
+        path, header.sizes, noted=None, geographic=crs.geographic, unit=crs.unit, obstacle="has a CRS without a unit"
     )
     metres = metres_of(path, options, "elevation", None, what="the grid", crs=crs)
     meaning = Meaning(
@@ -145,17 +144,44 @@ def _numbers(path: Path, header: _Header) -> Layer:
     return values.reshape(header.rows, header.columns)
 
 
-def _crs(path: Path) -> Crs:
+def _crs(path: Path, options: ReadOptions) -> Crs:
     """The CRS in the file beside it, as other formats give it where GDAL is there to convert Esri's dialect."""
     for suffix in (".prj", ".PRJ"):
         side_file = path.with_suffix(suffix)
         with decoding(side_file, "CRS"):
             text = (read_beside(side_file, _LONGEST_PRJ) or b"").decode("utf-8", "replace").strip()
         if text and wkt.parse(text) is None:
-            return known(side_file, text)
+            return _without_brackets(side_file, text, options)
         if text:  # what Esri writes of heights is behind the text that GDAL reads
             return dataclasses.replace(described(text, text), text=_standard(text))
-    return Crs()
+    return Crs(unit=1.0)
+
+
+def _without_brackets(side_file: Path, text: str, options: ReadOptions) -> Crs:
+    """The CRS of a text that is not well known: a code, or the keys of ArcInfo.
+
+    It is left out, aloud, where the side of a cell is known without it.
+    """
+    keys = arcinfo.keys_of(text)
+    crs = None if keys is None else arcinfo.described(keys)
+    if crs is None:
+        try:
+            return known(side_file, text)
+        except UnknownCrs as error:
+            if not by_file(ground="a terrain", other=""):
+                raise
+            if options.cell_size is None:
+                raise InvalidFile(
+                    f"{error}; or name the side of a cell in metres with {option('cell_size')}, and it is left out"
+                ) from None
+            crs = Crs()
+    if crs.text is None:
+        warnings.warn(
+            f"{side_file} has the CRS {short(' '.join(text.split()))}, for which no code is known here; it is left out",
+            GeoreferenceWarning,
+            stacklevel=2,
+        )
+    return crs
 
 
 def _standard(crs: str) -> str:

@@ -14,6 +14,10 @@ _CODE = re.compile(r"(EPSG|ESRI|OGC|IAU_2015):[A-Z0-9]+(\+[0-9]+)?", re.IGNORECA
 _SHOWN = 60
 
 
+class UnknownCrs(InvalidFile):
+    """A CRS that cannot be understood."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Crs:
     """A CRS, and the metres of its units where they are known."""
@@ -70,9 +74,9 @@ def short(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def unknown(path: Path, text: str) -> InvalidFile:
+def unknown(path: Path, text: str) -> UnknownCrs:
     """Error for a CRS that cannot be understood."""
-    return InvalidFile(
+    return UnknownCrs(
         f"{path} has the unknown CRS {short(' '.join(text.split()))}; give it in the file as a code such as "
         "EPSG:32611, or as well-known text"
     )
