@@ -64,6 +64,7 @@ MANIFESTS = {
     r"recipe\.recipe\.(backend outside|outputs list|outputs\.0 missing|outputs\.0\.path outside)": "other outputs",
     r"recipe\.seconds huge": "another machine",
     r"recipe\.(finished|laid_down|low_water|foreign|outputs_anywhere) (missing|flag)": "another run",
+    r"recipe\.at missing": "as versions before wrote it: it follows from the steps",
     r"recipe\.(inputs (missing|table)|budgets list|folder (missing|null|outside))": "what is noted in the end",
 }
 """What else a checkpoint that carries the user's own seal may hold, by why."""
