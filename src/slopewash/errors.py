@@ -232,7 +232,7 @@ class NodataWarning(UserWarning):
 
 
 class UnusualWarning(UserWarning):
-    """A parameter far from values that are typical, or a sea far from the ground.
+    """What is given and has no effect, a parameter far from values that are typical, or a sea far from the ground.
 
     >>> import warnings, slopewash as sw
     >>> warnings.simplefilter("ignore", sw.UnusualWarning)  # such values are wanted

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from numpy.testing import assert_array_equal
 from tests.io.windows import by_tiles
 
 import slopewash as sw
-from slopewash.errors import SlopewashError
+from slopewash.errors import SlopewashError, UnusualWarning
 from slopewash.tiles.zarr_source import opened_zarr
 
 HEIGHTS = np.arange(48, dtype=np.float32).reshape(6, 8)
@@ -224,6 +225,22 @@ def test_undeclared_nodata_are_questioned(group: Path) -> None:
         sw.erode_tiled(
             group, STILL, steps=1, tile=16, out=group.with_name("out.zarr"), workers=0, backend="reference"
         )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"), [(HEIGHTS > 3, "bool"), (np.full((6, 8), "rock"), "<U4"), (HEIGHTS.astype("c16"), "complex128")]
+)
+def test_arrays_that_are_no_numbers_are_left_out_aloud(group: Path, values: Any, kind: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of text, which version 3 of Zarr does not specify
+        zarr.open_group(group).create_array("is_land", data=values)
+    with pytest.warns(UnusualWarning, match=f"has is_land of type {kind}, which is no number; it is left out"):
+        assert list(by_tiles(group, {})) == ["elevation"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        zarr.open_group(group).create_array("rainfall", data=values)
+        with pytest.raises(sw.InvalidFile, match=f"has the array rainfall of type {kind}; save it as numbers"):
+            by_tiles(group, {})
 
 
 def test_a_group_of_another_size_is_refused(group: Path) -> None:

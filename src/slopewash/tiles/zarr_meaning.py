@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.errors import GeoreferenceWarning, InvalidFile, InvalidParameter
+from slopewash.errors import GeoreferenceWarning, InvalidFile, InvalidParameter, UnusualWarning
 from slopewash.io.cells import SQUARE, cannot_measure, side_of_cell
 from slopewash.io.crs import Crs
 from slopewash.io.decoding import Damaged, decoding
@@ -36,6 +36,7 @@ INPUTS = (
 )  # fmt: skip
 """Layers of slopewash that a run may begin with; what another run has changed is not its start."""
 NODATA = "nodata"
+_NUMBERS = "iuf"
 _VALID = ("valid_min", "valid_max", "valid_range")
 
 
@@ -118,7 +119,13 @@ def _layers(facts: ZarrFacts) -> tuple[str, ...]:
         name for name, array in arrays.items()
         if name not in LAYERS and name != NODATA and name not in beside and _on_grid(array, elevation)
     ]  # fmt: skip
-    names = ("elevation", *(name for name in INPUTS if name in arrays), *own)
+    others = [name for name in own if arrays[name].dtype.kind not in _NUMBERS]
+    for name in others:
+        kind = arrays[name].dtype
+        warnings.warn(
+            f"{path} has {name} of type {kind}, which is no number; it is left out", UnusualWarning, stacklevel=2
+        )
+    names = ("elevation", *(name for name in INPUTS if name in arrays), *(name for name in own if name not in others))
     for name in (*names, *((NODATA,) if NODATA in arrays else ())):
         array = arrays[name]
         if name in RESERVED and name != NODATA:
@@ -128,7 +135,7 @@ def _layers(facts: ZarrFacts) -> tuple[str, ...]:
                 f"{path} has the array {name} of shape {array.shape} beside an elevation of shape {elevation.shape}; "
                 "save it on the same grid"
             )
-        if array.dtype.kind not in ("biu" if name == NODATA else "iuf"):
+        if array.dtype.kind not in ("biu" if name == NODATA else _NUMBERS):
             raise InvalidFile(f"{path} has the array {name} of type {array.dtype}; save it as numbers")
         if str(array.attributes.get("_Unsigned", "false")).lower() == "true":
             raise InvalidFile(f"{path} has the array {name} of type {array.dtype} with _Unsigned; save it as unsigned")
