@@ -149,9 +149,10 @@ def test_rotated_raster_keeps_its_place(tmp_path: Path, crs: str) -> None:
 
 def test_horizontal_feet_become_metres_and_stay_in_place(tmp_path: Path) -> None:
     path = save(tmp_path / "in.tif", heights(), crs="EPSG:2229")
-    terrain = sw.read(path)
+    with pytest.warns(GeoreferenceWarning, match=r"taken for metres; if they are feet, give .*--height-unit us-ft"):
+        terrain = sw.read(path)
     assert terrain.cell_size == pytest.approx(30 * US_FOOT, rel=1e-15)
-    out = sw.write(terrain, tmp_path / "out.tif")
+    out = sw.write(terrain, tmp_path / "out.tif")  # says metres, so that it is not questioned
     assert same_map(path, out)
     with rasterio.open(out) as file:
         assert file.units == ("m",)  # in a CRS in feet, the unit of heights must not be guessed
@@ -355,7 +356,7 @@ def test_xarray_without_pyproj_keeps_the_crs_by_name(monkeypatch: pytest.MonkeyP
 def test_ascii_grid_goes_out_and_comes_in(tmp_path: Path, crs: str) -> None:
     ground = heights() / 3
     ground[4, 4] = -9999
-    terrain = sw.read(save(tmp_path / "in.tif", ground, crs=crs, nodata=-9999))
+    terrain = sw.read(save(tmp_path / "in.tif", ground, crs=crs, nodata=-9999, units=("m",)))
     path = sw.write(terrain, tmp_path / "out.asc")
     with rasterio.open(path, driver="AAIGrid") as file:
         assert file.transform.almost_equals(NORTH_UP, 1e-9)
@@ -363,7 +364,7 @@ def test_ascii_grid_goes_out_and_comes_in(tmp_path: Path, crs: str) -> None:
         assert file.nodata == -9999
         # Esri's dialect has other names, so that the CRS is compared by what it does.
         assert longitude_latitude(file.crs) == pytest.approx(longitude_latitude(crs), abs=1e-9)
-    back = sw.read(path)
+    back = sw.read(path, height_unit="m")  # which it cannot say itself
     assert np.array_equal(back["elevation"], terrain["elevation"])
     assert back.nodata is not None
     assert terrain.nodata is not None
@@ -424,10 +425,13 @@ def test_the_crs_beside_an_ascii_grid_is_understood_or_refused(
         with pytest.raises(InvalidFile, match=r"degrees, not metres|depths, which count downwards|the unknown CRS"):
             sw.read(path)
     else:
-        assert sw.read(path, reproject=None).cell_size == pytest.approx(cell_size)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            assert sw.read(path).cell_size == pytest.approx(cell_size)
+        assert ["heights without a unit" in str(warning.message) for warning in caught] == [True] * (cell_size < 10)
     with sw.without_gdal():  # refused, or the same
         try:
-            assert sw.read(path).cell_size == pytest.approx(cell_size)
+            assert sw.read(path, height_unit="m").cell_size == pytest.approx(cell_size)
         except InvalidFile:
             assert cell_size is None or text == "EPSG:2229"
 

@@ -302,7 +302,7 @@ def check(case: Case, folder: Path) -> int:
     file.write_bytes(data)
     honoured = 0
     for path in PATHS:
-        terrain = _honoured(path, file, options)
+        terrain, questions = _honoured(path, file, options)
         if isinstance(terrain, SlopewashError):
             refusable = expected.refused or may_be_refused(case, path)
             assert refusable, f"{path.__name__} refused {told(case, USUAL)}: {terrain}"
@@ -311,6 +311,9 @@ def check(case: Case, folder: Path) -> int:
         assert not expected.refused, f"{where} was honoured: {terrain}"
         honoured += 1
         expected.check_values(terrain, where)
+        questionable = case["unit"] == "none" and case["option"] not in ("height_unit", "height_range")
+        questionable &= case["place"] == "feet" or (case["place"] == "feet unstated" and path is not without_gdal)
+        assert sum("heights without a unit" in text for text in questions) == questionable, where
         assert terrain.cell_size == pytest.approx(expected.cell_size, rel=1e-12), where
         assert terrain.transform == expected.transform, where
         if case["place"] not in CRS_OF_GDAL:
@@ -318,13 +321,15 @@ def check(case: Case, folder: Path) -> int:
     return honoured
 
 
-def _honoured(path: Path_, file: Path, options: dict[str, Any]) -> sw.Terrain | SlopewashError:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", sw.errors.GeoreferenceWarning)  # of a CRS that is left out
+def _honoured(path: Path_, file: Path, options: dict[str, Any]) -> tuple[sw.Terrain | SlopewashError, list[str]]:
+    """What a path reads or refuses, and its questions about the place."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", sw.errors.GeoreferenceWarning)
         try:
-            return path(file, options)
+            terrain: sw.Terrain | SlopewashError = path(file, options)
         except SlopewashError as error:
-            return error
+            terrain = error
+    return terrain, [str(warning.message) for warning in caught]
 
 
 def pairwise(count: int) -> list[Case]:

@@ -119,7 +119,8 @@ def test_oblong_cells_need_a_cell_size(tmp_path: Path) -> None:
 
 def test_feet_become_metres_and_stay_so(tmp_path: Path) -> None:
     path = save(tmp_path / "feet.tif", METRES, SCALE, TIEPOINT, keys((1024, 1), (3072, 2229), (3076, 9003)))
-    ground = read(path)
+    with pytest.warns(GeoreferenceWarning, match="heights without a unit, which are taken for metres"):
+        ground = read(path)
     assert ground.cell_size == pytest.approx(30.0 * 1200 / 3937, rel=1e-15)
     assert read(write(ground, tmp_path / "again.tif")).cell_size == ground.cell_size
     odd = save(tmp_path / "odd.tif", METRES, SCALE, TIEPOINT, keys((1024, 1), (3072, 2229), (3076, 9102)))

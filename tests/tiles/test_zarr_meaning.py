@@ -354,7 +354,9 @@ def check(case: Case, folder: Path, others: tuple[Path_, ...] = ()) -> int:
     honoured = 0
     for path in (*WINDOWS, *others):
         where = f"{path.__name__} of {told(case, USUAL)}"
-        terrain = _honoured(path, file, options)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", sw.errors.GeoreferenceWarning)
+            terrain = _honoured(path, file, options)
         if isinstance(terrain, SlopewashError):
             refusable = expected.refused or path in OTHERS or (path is without_gdal and case["place"] in ONLY_GDAL)
             assert refusable, f"{where} was refused: {terrain}"
@@ -363,6 +365,9 @@ def check(case: Case, folder: Path, others: tuple[Path_, ...] = ()) -> int:
         assert not expected.refused, f"{where} was honoured: {terrain}"
         honoured += 1
         expected.check_values(terrain, where)
+        in_doubt = case["place"] == "feet" and case["unit"] in ("none", "")
+        in_doubt &= case["option"] not in ("height_unit", "height_range")
+        assert sum("heights without a unit" in str(each.message) for each in caught) == in_doubt, where
         assert terrain.cell_size == pytest.approx(expected.cell_size, rel=1e-9), where
         if expected.transform is None:
             assert terrain.transform is None, where

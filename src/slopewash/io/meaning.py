@@ -6,6 +6,7 @@ become layers by it and by nothing else, so that they cannot differ.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,15 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.errors import InvalidFile, InvalidParameter, InvalidTerrain
+from slopewash.errors import GeoreferenceWarning, InvalidFile, InvalidParameter, InvalidTerrain
 from slopewash.io import gdal
+from slopewash.io.cells import SQUARE
 from slopewash.io.crs import Crs
 from slopewash.io.gathering import gather
 from slopewash.io.heights import as_float32, as_metres, bands
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.orientation import row_0_in_the_north, upright
 from slopewash.io.suspects import SENTINELS, Look, Suspects, check_possible
-from slopewash.io.units import HEIGHT_UNITS, metres_per
+from slopewash.io.units import FOOT, HEIGHT_UNITS, US_FOOT, metres_per
 from slopewash.remedies import by_file, option
 from slopewash.terrain import Layer, Terrain, TerrainPart
 from slopewash.terrain.fields import LAYERS, layer_spec
@@ -150,6 +152,7 @@ def metres_of(
     *,
     what: str,
     crs: Crs,
+    is_own: bool = False,
 ) -> float:
     """Metres per unit of a layer, by the unit that is stated for it or by the CRS; 1 for what is no length.
 
@@ -163,6 +166,8 @@ def metres_of(
         What holds the layer, for the message.
     crs
         Whether it has heights, their unit, and which way they count.
+    is_own
+        Whether slopewash wrote the file, in metres.
 
     >>> metres_of(Path("d.tif"), ReadOptions(), "water", "cm", what="band 1", crs=Crs())
     0.01
@@ -183,12 +188,29 @@ def metres_of(
             raise InvalidFile(f'{path} has the unknown unit "{stated}" of {of}; {remedy}')
         return metres
     if not (spec.height and crs.has_heights):
+        if layer == "elevation" and not is_own:
+            _question_feet(path, crs)
         return 1.0
     if crs.height_unit is None:
         how = "" if gdal.is_available() else f", or let GDAL look it up: {gdal.EXTRA}"
         given = by_file(ground=f"give it with {option('height_unit')}", other="write it into the file")
         raise InvalidFile(f"{path} has a CRS with heights, whose unit it does not give; {given}{how}")
     return crs.height_unit
+
+
+def _question_feet(path: Path, crs: Crs) -> None:
+    """Warn of heights that nothing gives a unit, on a map in feet."""
+    if crs.unit is None or abs(crs.unit - FOOT) > SQUARE * FOOT:
+        return
+    unit, called = ("us-ft", "US survey feet") if crs.unit > (FOOT + US_FOOT) / 2 else ("ft", "feet")
+    remedy = option("height_unit", repr(unit).replace("'", '"'), unit)
+    given = by_file(ground=f"give {remedy}", other="write their unit into the file")
+    warnings.warn(
+        f"{path} has a CRS in {called} and heights without a unit, which are taken for metres; if they are feet, "
+        f"{given}",
+        GeoreferenceWarning,
+        stacklevel=2,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -273,6 +273,7 @@ def _metres(path: Path, facts: _Facts, number: int, layer: str, crs: Crs, option
         _stated_unit(facts, number),
         what=f"band {number} ({layer})",
         crs=crs,
+        is_own=facts.place.noted is not None,
     )
 
 
