@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from cyclopts import App, CycloptsError, MissingArgumentError
+from cyclopts import App, CycloptsError, MissingArgumentError, UnusedCliTokensError
 
 import slopewash as sw
 from slopewash.cli import (
@@ -57,7 +57,7 @@ OUTPUTS = {"render": ("picture or film", "view.png"), "export": ("folder", "game
 OURS = (
     StabilityWarning, CheckpointWarning, GeoreferenceWarning, NodataWarning, RangeWarning, SealWarning, UnusualWarning,
 )  # fmt: skip
-ASKED_ONCE = (NodataWarning, UnusualWarning)
+ASKED_ONCE = (NodataWarning, StabilityWarning, UnusualWarning)
 """Warnings about what a command was given, which it may read or check several times."""
 
 EXAMPLES = """Examples:
@@ -141,6 +141,8 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
         except MissingArgumentError as error:
             return _refuse(f"{_missing(error, words)} See: {_help_for(words)}")
+        except UnusedCliTokensError as error:
+            return _refuse(f"{_left_over(error, words)} See: {_help_for(words)}")
         except CycloptsError as error:
             return _refuse(f"{error} See: {_help_for(words)}")
         except MassNotConserved as error:
@@ -179,6 +181,14 @@ def _missing(error: MissingArgumentError, words: Sequence[str]) -> str:
         return str(error)
     what, example = OUTPUTS.get(words[0], ("file", "eroded.exr"))
     return f"--out is missing; name the {what} to write, such as -o {example}."
+
+
+def _left_over(error: UnusedCliTokensError, words: Sequence[str]) -> str:
+    """Sentence about words that no option takes; most often the equals sign of a setting is missing."""
+    for option, name, value in zip(words, words[1:], words[2:], strict=False):
+        if option == "--set" and "=" not in name and not value.startswith("--"):
+            return f"--set {name} {value} lacks its equals sign; write --set {name}={value}."
+    return f"no option or argument takes {' '.join(error.unused_tokens or ())}."
 
 
 def _help_for(words: Sequence[str]) -> str:

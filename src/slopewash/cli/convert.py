@@ -11,7 +11,7 @@ from slopewash.cli.console import note, print_json, show
 from slopewash.cli.options import (
     Allow8bit,
     Cog,
-    Force,
+    Flag,
     Json,
     Layers,
     Out,
@@ -67,7 +67,7 @@ def command(
     cog: Cog = False,
     reading: Reading = AS_IS,
     allow_8bit: Allow8bit = False,
-    force: Force = False,
+    force: Flag = False,
     json: Json = False,
 ) -> None:
     """Convert a file to another format, or write its layers as masks.
@@ -80,6 +80,8 @@ def command(
         File to write; the suffix selects the format. With --layers, a folder.
     layer
         Layer to write to a format that holds one (.png, .tif, .r16, .raw, .npy); the elevation if not given.
+    force
+        Overwrite the input, which is refused without. Any other file of that name is overwritten anyway.
     """
     import slopewash as sw
     from slopewash.recipes.output_kinds import with_rivers

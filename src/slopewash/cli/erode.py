@@ -18,7 +18,6 @@ from slopewash.cli.options import (
     Edges,
     Emitters,
     Flag,
-    Force,
     Json,
     LayerFiles,
     Layers,
@@ -135,7 +134,7 @@ def command(
     allow_8bit: Allow8bit = False,
     out_height_range: OutHeightRange = None,
     cog: Cog = False,
-    force: Force = False,
+    force: Flag = False,
     picture: Path | None = None,
     checkpoint: Path | None = None,
     every: int | None = None,
@@ -205,6 +204,9 @@ def command(
         holds another recorded run is refused; --force removes that run's files.
     record_every
         Steps between two recorded states; 50 if not given.
+    force
+        Overwrite the input, and remove another run from the folder of --record; both are refused without. Any other
+        file of that name is overwritten anyway, and checkpoints of a run that is not finished never are.
     """
     import slopewash as sw
     from slopewash.recipes.output_kinds import check_layer_names

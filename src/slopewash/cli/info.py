@@ -26,7 +26,7 @@ LONGEST = 160
 
 EXAMPLES = """Examples:
   slopewash info eroded.exr
-  slopewash info island.png --height-range 0,1400     metres, not grey values
+  slopewash info island.png --height-range 0..1400    metres, not grey values
   slopewash info dem.tif --json
   slopewash info run.ckpt                             how far a run has got
   slopewash info eroded.zarr                          a run on tiles"""

@@ -21,7 +21,6 @@ Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Json = Annotated[Flag, Parameter(help="Print the report as JSON.")]
 Backend = Annotated[str, Parameter(help="auto, gpu, cpu or reference.")]
 Adapter = Annotated[str | None, Parameter(help="Part of the name of the GPU to run on; `slopewash doctor` lists them.")]
-Force = Annotated[Flag, Parameter(help="Overwrite files that would be kept without this.")]
 Threads = Annotated[int | None, Parameter(help="Threads to use; the result is the same for any number.")]
 Settings = Annotated[tuple[str, ...], Parameter(name="--set", negative="", show_default=False)]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from slopewash.cli.console import add_row, console, make_table, print_json, show
-from slopewash.cli.options import Flag, Force, Json
+from slopewash.cli.options import Flag, Json
 from slopewash.cli.outputs import make_folder
 from slopewash.errors import InvalidFile, InvalidParameter
 
@@ -29,7 +29,7 @@ def command(
     /,
     *,
     out: Annotated[Path | None, Parameter(name=["--out", "-o"])] = None,
-    force: Force = False,
+    force: Flag = False,
     schema: Flag = False,
     json: Json = False,
 ) -> None:
@@ -43,6 +43,8 @@ def command(
         FILE.toml to write the recipe to, for you to change and `slopewash run` to run.
     schema
         Print the JSON Schema of recipe files, for editors that complete and check them.
+    force
+        Overwrite a file of that name, which is refused without.
     """
     import slopewash as sw
 

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from slopewash.cli.console import print_json, show
 from slopewash.cli.options import (
-    Force,
+    Flag,
     Json,
     Out,
     parse_snow_line,
@@ -79,7 +79,7 @@ def command(
     fps: int = 25,
     quality: int | None = None,
     reading: Reading = AS_IS,
-    force: Force = False,
+    force: Flag = False,
     json: Json = False,
 ) -> None:
     """Draw a terrain as a landscape: a block, a view from inside, a map, or a film.
@@ -133,6 +133,8 @@ def command(
         Frames per second of a film.
     quality
         Constant quality of a film, lower for larger files: 0 .. 63 for .webm, where 30 is usual, 0 .. 51 for .mp4.
+    force
+        Overwrite the input, which is refused without. Any other file of that name is overwritten anyway.
     """
     import slopewash as sw
 

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from slopewash.cli.console import note
 from slopewash.cli.finishing import finish
-from slopewash.cli.options import Adapter, Force, Json, Threads
+from slopewash.cli.options import Adapter, Flag, Json, Threads
 from slopewash.cli.tiles import Memory, Scheduler, Workers, resume_on_tiles, tiled_output
 from slopewash.errors import InvalidParameter
 
@@ -38,7 +38,7 @@ def command(
     every: int | None = None,
     trust: Annotated[bool, Parameter(negative="")] = False,
     out: Annotated[Path | None, Parameter(name=["--out", "-o"])] = None,
-    force: Force = False,
+    force: Flag = False,
     adapter: Adapter = None,
     scheduler: Scheduler = None,
     workers: Workers = None,

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from slopewash.cli.console import note, print_json, show
 from slopewash.cli.finishing import finish
-from slopewash.cli.options import Adapter, Backend, Flag, Force, Json, Settings, Threads
+from slopewash.cli.options import Adapter, Backend, Flag, Json, Settings, Threads
 from slopewash.cli.running import check_checkpoint, forget_run, use_adapter
 from slopewash.cli.tiles import (
     Memory,
@@ -83,7 +83,7 @@ def command(
     memory: Memory = None,
     threads: Threads = None,
     outputs_anywhere: Flag = False,
-    force: Force = False,
+    force: Flag = False,
     json: Json = False,
 ) -> int:
     """Run a recipe file: make or read a terrain, erode it in one or more stages, write files and pictures.
@@ -115,6 +115,10 @@ def command(
     outputs_anywhere
         Write outputs where the recipe names them, also outside the output folder and through links in it. Without, such
         names are refused: a recipe may be anyone's.
+    force
+        Begin anew where the output folder holds a run that is not finished, and overwrite the recipe, files that it
+        reads, and files outside the output folder; all are refused without. What an earlier run left in the folder
+        is overwritten anyway.
     """
     import slopewash as sw
     from slopewash.cli.planned import plan_facts, print_plan

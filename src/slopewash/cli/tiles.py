@@ -182,7 +182,7 @@ def _report(store: Path, out: Path, *, json: bool, run: Any) -> int:
         except KeyboardInterrupt as interrupt:
             begun = sw.tiled_facts(store) is not None
             note(
-                f"interrupted; what is done is committed, and slopewash resume {shlex.quote(str(store))} continues it"
+                f"interrupted; what is done is kept, and slopewash resume {shlex.quote(str(store))} continues it"
                 if begun
                 else "interrupted before the first step; nothing is kept"
             )

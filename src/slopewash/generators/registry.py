@@ -16,12 +16,15 @@ from slopewash.generators import checks
 from slopewash.generators.extent import cell_size_for
 from slopewash.needs import Cost, Needs
 from slopewash.patience import in_parts
+from slopewash.remedies import by_place
 from slopewash.terrain import Terrain
 
 Heights: TypeAlias = NDArray[np.floating[Any]]
 
 LARGEST_SIDE = 16384
 """Default limit of cells per side: 1 GiB for each float32 layer."""
+LARGER = "larger ground is read from a file: slopewash erode FILE --tiles 2048"
+"""What a command can do beyond it."""
 
 BANDED = Cost(13, 200e-9, fixed=55e6)
 """Of heights made by bands: float64 ones and the layer that they become."""
@@ -372,5 +375,9 @@ def _checked_size(size: int | tuple[int, int], maximum: int) -> tuple[int, int]:
         if side < 1:
             raise InvalidParameter(f"size is {side}; it must be at least one cell")
         if side > maximum:
-            raise InvalidParameter(f"size is {side}; for more than {maximum} cells per side set maximum_size={side}")
+            beyond = by_place(
+                python=f"for more than {maximum} cells per side set maximum_size={side}",
+                command=f"at most {maximum} cells per side are generated; {LARGER}",
+            )
+            raise InvalidParameter(f"size is {side}; {beyond}")
     return rows, columns

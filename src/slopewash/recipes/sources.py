@@ -12,9 +12,10 @@ from typing import Any
 from slopewash.errors import InvalidParameter
 from slopewash.generators import EXTENT, describe_generator, generate
 from slopewash.generators.extent import cell_size_for
-from slopewash.generators.registry import LARGEST_SIDE
+from slopewash.generators.registry import LARGER, LARGEST_SIDE
 from slopewash.io import probe, read
 from slopewash.models.maps import Map
+from slopewash.remedies import by_place
 from slopewash.terrain import Terrain
 
 SAMPLE = 16
@@ -23,8 +24,14 @@ SAMPLE = 16
 
 def check_size(size: int) -> None:
     """Refuse a number of cells along a side that no terrain has."""
-    if size < 1 or size > LARGEST_SIDE:
-        raise InvalidParameter(f"size is {size}; it must be within 1 .. {LARGEST_SIDE} cells")
+    if size < 1:
+        raise InvalidParameter(f"size is {size}; it must be at least one cell")
+    if size > LARGEST_SIDE:
+        tiles = "sw.erode_tiled(sw.Generated(...), ...) makes a larger one tile by tile"
+        raise InvalidParameter(
+            f"size is {size}; a terrain that is made or resampled in one piece has at most {LARGEST_SIDE} cells along "
+            f"a side; {by_place(python=tiles, command=LARGER)}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -60,7 +60,7 @@ class InProcess:
             yield number, in_turn(task, *arguments)
 
 
-LOST = "the scheduler was lost; nothing that was committed is, continue with slopewash resume"
+LOST = "the scheduler was lost, but nothing of what is done; continue with slopewash resume"
 
 
 class OnCluster:
@@ -150,7 +150,7 @@ class Silence:
                 self.said = True
                 self._say(
                     f"no tile has come back for {quiet:.0f} s: a worker may be stopped or cut off; the run waits, "
-                    "gives its tile to another after five minutes, and Ctrl-C keeps what is committed"
+                    "gives its tile to another after five minutes, and Ctrl-C keeps what is done so far"
                 )
                 return
 
