@@ -126,9 +126,19 @@ def test_every_value_of_a_finished_store_is_checked(ground: Path, tmp_path: Path
 def test_every_value_of_attributes_is_checked(ground: Path, tmp_path: Path) -> None:
     """Of whatever wrote them: those that slopewash knows, and what stands above them."""
     path = shutil.copytree(ground / DONE, tmp_path / "run.zarr")
-    for _, wrong in mutations(json.loads((path / "zarr.json").read_bytes())):
+    wanted, gone = sw.tiled_facts(path), ("attributes missing", "attributes table", f"attributes.{FINISHED} missing")
+    bits = {name: layer.tobytes() for name, layer in sw.read_tiled(path).items()}
+    accepted = []
+    for name, wrong in mutations(json.loads((path / "zarr.json").read_bytes())):
         (path / "zarr.json").write_text(json.dumps(wrong))
-        answers(lambda: sw.tiled_facts(path))
+        if answers(lambda: sw.tiled_facts(path)):
+            continue
+        assert not name.startswith(f"attributes.{FINISHED}."), name
+        assert sw.tiled_facts(path) == (None if name in gone else wanted), name
+        if name not in gone:
+            accepted.append(name)
+            assert {layer: values.tobytes() for layer, values in sw.read_tiled(path).items()} == bits, name
+    assert accepted  # what is for others, and what nobody reads
 
 
 PLACES = {
