@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from slopewash.io.info import FileInfo
 from slopewash.io.mesh_files import is_mesh_file
 from slopewash.needs import Cost
@@ -37,8 +35,9 @@ def reading_cost(path: Path, info: FileInfo) -> Cost:
         return READING[suffix]
     if is_mesh_file(path):
         return MESH
-    width = np.dtype(info.dtype).itemsize
-    return Cost(FLOATS if info.dtype == "float32" else SAMPLES[width], SAMPLE_TIME)
+    # Samples of other widths are refused when they are read.
+    bytes_held = next((held for width, held in SAMPLES.items() if 8 * width >= info.bits), SAMPLES[8])
+    return Cost(FLOATS if info.dtype == "float32" else bytes_held, SAMPLE_TIME)
 
 
 def writing_cost(path: Path) -> Cost:
