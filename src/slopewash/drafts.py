@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import stat
@@ -87,6 +88,16 @@ def write_beside(path: Path, data: bytes | str, *, private: bool = False) -> Non
     """Write a file of ours, all or nothing."""
     with written_beside(path, private=private) as temporary:
         temporary.write_bytes(data.encode() if isinstance(data, str) else data)
+
+
+def draft_folder(path: Path) -> Path:
+    """Hidden folder beside a file, in which all of it is made before it is written: one for each name.
+
+    >>> draft_folder(Path("maps/dem.tif")).as_posix()
+    'maps/.dem.tif.eb33e7a9.zarr'
+    """
+    mark = hashlib.sha256(f"draft of {path.name}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return path.with_name(f".{path.name[:200]}.{mark}.zarr")
 
 
 def _remove_stale(folder: Path, name: str) -> None:

@@ -69,6 +69,7 @@ def answers(act: Callable[[], object]) -> str:
 @pytest.fixture(scope="session")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Stores that are good: of a run under way in two kinds of moment, and of a finished one."""
+    from slopewash.tiles.run import MANIFEST
     from slopewash.tiles.store import Store
 
     pytest.importorskip("zarr")
@@ -78,7 +79,8 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     def write_and_copy(self: Store, file: str, facts: Mapping[str, Any]) -> None:
         usual(self, file, facts)
-        shutil.copytree(folder / "out.zarr", folder / f"{next(commits)}.zarr")
+        if file == MANIFEST:
+            shutil.copytree(folder / "out.zarr", folder / f"{next(commits)}.zarr")
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Store, "write_json", write_and_copy)

@@ -265,7 +265,7 @@ def command(
         _check_on_tiles(source, preset=preset, model=model, picture=picture, checkpoint=checkpoint)
         return erode_on_tiles(
             recipe.replace(outputs=()), out, tiles=tiles, scheduler=scheduler, workers=workers, memory=memory,
-            layers=wanted, json=json,
+            layers=wanted, force=force, json=json,
         )  # fmt: skip
     recipe.check_memory()
     terrain = recipe.terrain()

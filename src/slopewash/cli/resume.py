@@ -60,7 +60,8 @@ def command(
     out
         Folder for all outputs, in place of where they went: an absolute one goes there by its last part.
     force
-        Let outputs overwrite an input in --out, and those of others any file there.
+        Let outputs overwrite an input in --out, those of others any file there, and a GeoTIFF of a run on tiles what
+        has its name by now.
     """
     import slopewash as sw
     from slopewash.recipes.results import check_outputs, make_folders
@@ -68,11 +69,11 @@ def command(
 
     folder = tiled_output(folder)
     if sw.tiled_facts(folder) is not None:
-        if out is not None or force:
-            raise InvalidParameter(
-                f"{folder} is a run on tiles, which goes on in its own place; leave out --out and --force"
-            )
-        return resume_on_tiles(folder, trust=trust, scheduler=scheduler, workers=workers, memory=memory, json=json)
+        if out is not None:
+            raise InvalidParameter(f"{folder} is a run on tiles, which goes on in its own place; leave out --out")
+        return resume_on_tiles(
+            folder, trust=trust, force=force, scheduler=scheduler, workers=workers, memory=memory, json=json
+        )
     folder = checkpoints_of(folder)
     if adapter is not None:
         _use_adapter(folder, adapter)

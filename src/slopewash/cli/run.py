@@ -153,7 +153,7 @@ def command(
     if tiles is not None:
         return _run_on_tiles(
             job, out or Path("out") / f"{name}{'-preview' if preview else ''}.zarr", tiles=tiles, scheduler=scheduler,
-            workers=workers, memory=memory, json=json,
+            workers=workers, memory=memory, force=force, json=json,
         )  # fmt: skip
     check_needs_tiles(scheduler=scheduler, workers=workers, memory=memory)
     job.check_memory()

@@ -15,8 +15,8 @@ from slopewash.cli.console import add_row, console, make_table, note, print_json
 from slopewash.cli.finishing import note_silted
 from slopewash.cli.outputs import make_folder
 from slopewash.cli.running import Terminated, terminations
+from slopewash.drafts import draft_folder
 from slopewash.errors import InvalidParameter
-from slopewash.paths import remove_folder
 
 if TYPE_CHECKING:
     from slopewash import Recipe, Terrain, TiledResult
@@ -128,11 +128,6 @@ def print_tiled(file: Path, facts: dict[str, Any]) -> None:
         console().print(table)
 
 
-def store_of(out: Path) -> Path:
-    """Folder of the run that writes a file: itself, or one beside a GeoTIFF."""
-    return out if out.suffix.lower() == ".zarr" else out.with_name(f"{out.name}.zarr")
-
-
 def erode_on_tiles(
     recipe: Recipe,
     out: Path,
@@ -144,61 +139,58 @@ def erode_on_tiles(
     json: bool,
     layers: tuple[str, ...] | None = None,
     lakes: bool = False,
+    force: bool = False,
 ) -> int:
     """Run a recipe on tiles, and report."""
     import slopewash as sw
 
     return _report(
-        store_of(out), out, json=json,
+        out if out.suffix.lower() == ".zarr" else draft_folder(out), json=json,
         run=lambda: sw.erode_tiled(
-            None, recipe, out=store_of(out), tile=tiles, backend=recipe.backend, scheduler=scheduler, workers=workers,
-            memory=memory, layers=layers, lakes=lakes, progress=True,
+            None, recipe, out=out, tile=tiles, backend=recipe.backend, scheduler=scheduler, workers=workers,
+            memory=memory, layers=layers, lakes=lakes, force=force, progress=True,
         ),
     )  # fmt: skip
 
 
 def resume_on_tiles(
-    folder: Path, *, trust: bool, scheduler: str | None, workers: int | None, memory: str | None, json: bool
-) -> int:
+    folder: Path, *, trust: bool, force: bool, scheduler: str | None, workers: int | None, memory: str | None,
+    json: bool,
+) -> int:  # fmt: skip
     """Continue a run on tiles, and report."""
     import slopewash as sw
 
-    beside = folder.with_suffix("")
-    out = beside if beside.suffix.lower() in (".tif", ".tiff") else folder
     return _report(
-        folder, out, json=json,
+        folder, json=json,
         run=lambda: sw.resume_tiled(
-            folder, scheduler=scheduler, workers=workers, memory=memory, progress=True, trust=trust
+            folder, scheduler=scheduler, workers=workers, memory=memory, progress=True, trust=trust, force=force
         ),
     )  # fmt: skip
 
 
-def _report(store: Path, out: Path, *, json: bool, run: Any) -> int:
+def _report(store: Path, *, json: bool, run: Any) -> int:
     import slopewash as sw
 
     with terminations():
         try:
             result: TiledResult = run()
         except KeyboardInterrupt as interrupt:
-            begun = sw.tiled_facts(store) is not None
-            note(
-                f"interrupted; what is done is kept, and slopewash resume {shlex.quote(str(store))} continues it"
-                if begun
-                else "interrupted before the first step; nothing is kept"
-            )
+            facts, place = sw.tiled_facts(store), shlex.quote(str(store))
+            if facts is None:
+                note("interrupted before the first step; nothing is kept")
+            elif facts["finished"]:
+                note(f"interrupted; the result is whole, and slopewash convert {place} makes files of it")
+            else:
+                note(f"interrupted; what is done is kept, and slopewash resume {place} continues it")
             return int(getattr(interrupt, "code", INTERRUPTED)) if isinstance(interrupt, Terminated) else INTERRUPTED
-    if out != store:
-        sw.write_tiled_geotiff(store, out)
-        remove_folder(store)
-    place = result.url if out == store else str(out)
     if json:
-        print_json({"output": place, **result.as_dict()})
+        print_json({"output": result.url, **result.as_dict()})
     else:
         show(result.budget)
         show(result.budget.summary)
         show(
             f"{result.steps_in_all} steps in {result.rounds} rounds on {result.tiles} tiles, {result.backend}, in "
-            f"{result.seconds:.1f} s: {place}"
+            f"{result.seconds:.1f} s: {result.url}"
         )
     if result.sea is not None:
         note_silted(*result.sea)

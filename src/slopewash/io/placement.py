@@ -178,10 +178,14 @@ class Raster:
             values[band], missing[band], outside[band] = self._sampled(self.lattice, down, across)
         return values, missing, outside
 
+    def outside(self, x: Numbers, y: Numbers) -> Mask:
+        """Which points lie beyond the whole raster."""
+        height, width = self.whole
+        return ~((x >= -SNAP) & (x <= width + SNAP) & (y >= -SNAP) & (y <= height + SNAP))
+
     def _sampled(self, lattice: Lattice, rows: Numbers, columns: Numbers) -> tuple[Any, Any, Any]:
         x, y = lattice.at(rows + 0.5, columns + 0.5)
-        height, width = self.whole
-        outside = ~((x >= -SNAP) & (x <= width + SNAP) & (y >= -SNAP) & (y <= height + SNAP))
+        outside = self.outside(x, y)
         if self.nearest:
             i, k = self._index(np.floor(_snapped(y))), self._index(np.floor(_snapped(x)), axis=1)
             missing = np.zeros(x.shape, bool) if self.missing is None else self.missing[i, k].astype(bool)

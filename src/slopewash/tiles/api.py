@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import dataclasses
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slopewash.errors import CheckpointError, InvalidParameter
+from slopewash.drafts import draft_folder
+from slopewash.errors import CheckpointError, InvalidFile, InvalidParameter, SlopewashError
+from slopewash.io.gdal import rasterio_for
 from slopewash.models import Model, Preset
 from slopewash.models.state import Edges, Sides
 from slopewash.recipes.definition import Recipe, Stage, preset_beds
 from slopewash.recipes.sources import FromFile, FromTerrain, Generated, as_source
+from slopewash.remedies import by_place
 from slopewash.terrain import Terrain
 from slopewash.tiles.estimate import parse_memory
 from slopewash.tiles.executors import Executor, InProcess, connected
-from slopewash.tiles.finished import is_finished
-from slopewash.tiles.run import MANIFEST, TiledResult, TiledRun
+from slopewash.tiles.facts import GEOTIFF_SUFFIXES
+from slopewash.tiles.finished import is_finished, remove_result
+from slopewash.tiles.geotiff import write_tiled_geotiff
+from slopewash.tiles.run import MANIFEST, MARK, GeoTiff, TiledResult, TiledRun
 from slopewash.tiles.store import Store
 from slopewash.tiles.watching import TileProgress
+from slopewash.urls import is_local, plain_url
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -46,12 +54,13 @@ def erode_tiled(
     layers: Sequence[str] | None = None,
     lakes: bool = False,
     memory: str | float | None = None,
+    force: bool = False,
     progress: bool = False,
 ) -> TiledResult:
     """Erode a terrain tile by tile on a Dask cluster, bit-identical to a run in one piece, whatever its size.
 
     The store is a Zarr group; `sw.open(out)` reads the result lazily. It is also the checkpoint: what was interrupted
-    goes on with `sw.resume_tiled(out)`.
+    goes on with `sw.resume_tiled(out)`. A GeoTIFF is made in a hidden store beside it, which is removed in the end.
 
     Parameters
     ----------
@@ -61,7 +70,7 @@ def erode_tiled(
     recipe
         A recipe, a model, or the name of a preset; `VirtualPipes` and `SteepestTalus` run on tiles.
     out
-        Folder or fsspec URL to write to; all workers must reach it.
+        Folder or fsspec URL to write to, which all workers must reach; or a GeoTIFF.
     steps, edges, seed
         As for `erode`; a recipe has its own.
     tile
@@ -78,6 +87,8 @@ def erode_tiled(
         Whether to add the layer `lake`, as `add_water` gives it for the whole; `water` is written with it.
     memory
         Bytes that all processes may need together, such as "6GB"; more is an error before the first round.
+    force
+        Whether the GeoTIFF may replace what has its name when an interrupted run goes on.
     progress
         Whether to show a bar, and beforehand what the run needs.
 
@@ -91,11 +102,14 @@ def erode_tiled(
     4
     """
     made = _recipe(source, recipe, steps=steps, edges=edges, seed=seed, backend=backend)
-    store = Store(str(out))
-    check_free(store)
-    run = TiledRun(store, made, tile=tile, iterations=iterations, layers=layers, lakes=lakes)
+    file = _geotiff(str(out))
+    store = Store(str(out if file is None else draft_folder(file)))
+    check_free(store, draft_of=file)
+    wanted = None if file is None else GeoTiff(file.name, force)
+    run = TiledRun(store, made, tile=tile, iterations=iterations, layers=layers, lakes=lakes, geotiff=wanted)
     run.memory = parse_memory(memory)
-    return _run(run, client=client, scheduler=scheduler, workers=workers, progress=progress)
+    result = _run(run, client=client, scheduler=scheduler, workers=workers, progress=progress)
+    return result if file is None else _as_geotiff(result, store, file)
 
 
 def resume_tiled(
@@ -107,10 +121,12 @@ def resume_tiled(
     memory: str | float | None = None,
     progress: bool = False,
     trust: bool = False,
+    force: bool = False,
 ) -> TiledResult:
     """Continue a run on tiles from its last round; the result is bit-identical to that of a run that never stopped.
 
-    One that another user or machine wrote is refused, unless you `trust` whoever did.
+    One that another user or machine wrote is refused, unless you `trust` whoever did; its result stays in the store.
+    Where a GeoTIFF was asked for, and something has its name by now, `force` lets it be replaced.
 
     >>> import tempfile, slopewash as sw
     >>> folder = tempfile.TemporaryDirectory()
@@ -122,9 +138,15 @@ def resume_tiled(
     slopewash.errors.CheckpointError: ... is finished; there is nothing to continue
     >>> folder.cleanup()
     """
-    run = TiledRun.resumed(Store(str(out)), trust=trust)
+    store = Store(str(out))
+    run = TiledRun.resumed(store, trust=trust)
     run.memory = parse_memory(memory)
-    return _run(run, client=client, scheduler=scheduler, workers=workers, progress=progress)
+    file = _file_of(run)
+    replace = force or run.geotiff is None or run.geotiff.replace
+    if file is not None:
+        _check_place(file, replace=replace)
+    result = _run(run, client=client, scheduler=scheduler, workers=workers, progress=progress)
+    return result if file is None else _as_geotiff(result, store, file, replace=replace)
 
 
 def _run(
@@ -142,8 +164,53 @@ def _run(
         return run.run(cluster)
 
 
-def check_free(store: Store) -> None:
-    """Refuse to write over a run that is not finished, or over something else."""
+def _geotiff(out: str) -> Path | None:
+    """The GeoTIFF that is asked for, if it is one, in a place where it can be written."""
+    if not out.lower().endswith(GEOTIFF_SUFFIXES):
+        return None
+    if not is_local(plain_url(out)):
+        raise InvalidParameter(f"out is {out}; a GeoTIFF must be on this machine, so name a .zarr and convert it")
+    file = Path(plain_url(out))
+    _check_place(file, replace=True)
+    return file
+
+
+def _file_of(run: TiledRun) -> Path | None:
+    """The GeoTIFF that a run is to become; none if somebody has given its store another name."""
+    folder = run.store.folder
+    if run.geotiff is None or folder is None:
+        return None
+    if not folder.name:  # "." has none
+        folder = folder.absolute()
+    file = folder.with_name(run.geotiff.name)
+    return file if draft_folder(file) == folder else None
+
+
+def _check_place(file: Path, *, replace: bool) -> None:
+    """Refuse what a GeoTIFF cannot be written to, before hours are spent on it."""
+    rasterio_for(f"writing {file} by windows")
+    if file.is_dir() or not file.parent.is_dir():
+        raise InvalidFile(f"cannot write {file}: it is a folder, or there is none that holds it")
+    if not replace and os.path.lexists(file):
+        raise InvalidFile(
+            f"{file} is there, which the run did not write; move it, or replace it with "
+            + by_place(python="force=True", command="--force")
+        )
+
+
+def _as_geotiff(result: TiledResult, store: Store, file: Path, *, replace: bool = True) -> TiledResult:
+    """Make a GeoTIFF of a result, and remove of its store what the run has written."""
+    try:
+        _check_place(file, replace=replace)
+        write_tiled_geotiff(store.url, file)
+    except SlopewashError as error:
+        raise InvalidFile(f"{error}; the result is in {store.url}, which slopewash convert makes files of") from error
+    remove_result(store)
+    return dataclasses.replace(result, url=str(file))
+
+
+def check_free(store: Store, *, draft_of: Path | None = None) -> None:
+    """Refuse to write over a run that is not finished, or over something else; a draft may hold no result either."""
     under_way = store.read_json(MANIFEST)
     if under_way is not None:
         raise CheckpointError(
@@ -154,9 +221,17 @@ def check_free(store: Store) -> None:
     if folder is not None and folder.exists():
         if not folder.is_dir():
             raise InvalidParameter(f"{folder} is a file; a run on tiles writes a folder")
-        others = {entry.name for entry in folder.iterdir()} - UNCOMMITTED
-        if others and not is_finished(store):
-            raise InvalidParameter(f"{folder} is not empty and holds no run on tiles; choose another folder")
+        names = {entry.name for entry in folder.iterdir()}
+        mark, done = store.read_json(MARK), is_finished(store)
+        if draft_of is not None and done:
+            raise InvalidParameter(
+                f"{folder} holds a result that did not become {draft_of} yet; make that of it with slopewash convert, "
+                "or remove it"
+            )
+        if mark is not None and mark.own:
+            names -= UNCOMMITTED
+        if names and (not done or "state" in names):
+            raise InvalidParameter(f"{folder} is not empty and holds no run on tiles of yours; choose another folder")
 
 
 def _recipe(

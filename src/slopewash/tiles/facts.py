@@ -8,13 +8,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from slopewash.errors import CheckpointError, InvalidFile, InvalidParameter, SlopewashError
 from slopewash.models.state import EDGES, State
-from slopewash.paths import check_name
+from slopewash.paths import check_name, file_in
 from slopewash.recipes.facts import MOST_LEVELS, check_count, check_no_files, check_stage
 from slopewash.simulation.facts import (
     COUNT,
@@ -65,6 +66,13 @@ def _is_name(value: Any) -> bool:
     return is_text(value) and 0 < len(value) < 256
 
 
+def _is_geotiff(value: Any) -> bool:
+    if not _is_name(value) or not value.lower().endswith(GEOTIFF_SUFFIXES):
+        return False
+    file_in(Path(), value)
+    return True
+
+
 def _is_sha(value: Any) -> bool:
     return is_text(value) and NAME.fullmatch(value) is not None
 
@@ -75,6 +83,7 @@ def _is_list(value: Any) -> bool:
 
 AMOUNTS = (is_table_of(is_number), "a table of numbers")
 NAMES = (is_list_of(_is_name), "a list of names")
+GEOTIFF_SUFFIXES = (".tif", ".tiff")
 MANIFEST: Mapping[str, tuple[Test, str]] = {
     "run": (is_text, TEXT),
     "recipe": (is_table, TABLE),
@@ -82,6 +91,7 @@ MANIFEST: Mapping[str, tuple[Test, str]] = {
     "iterations_wanted": (none_or(lambda value: is_count(value) and value > 0), "a whole number above zero"),
     "layers": (none_or(NAMES[0]), NAMES[1]),
     "lakes": (is_flag, FLAG),
+    "geotiff": (none_or(is_table), TABLE),
     "backend": (is_text, "the name of a backend"),
     "start": (is_table, TABLE),
     "ground": (none_or(is_table), TABLE),
@@ -99,6 +109,10 @@ MANIFEST: Mapping[str, tuple[Test, str]] = {
 SPENT: Mapping[str, tuple[Test, str]] = {
     name: (lambda value: is_number(value) and value >= 0, "a number, zero or more")
     for name in ("seconds", "round_seconds", "cpu", "kernel", "bytes", "cell_iterations", "rounds")
+}
+GEOTIFF: Mapping[str, tuple[Test, str]] = {
+    "name": (_is_geotiff, "the name of a GeoTIFF"),
+    "replace": (is_flag, FLAG),
 }
 GROUND: Mapping[str, tuple[Test, str]] = {
     "path": (is_text, "a place in the store"),
@@ -170,6 +184,8 @@ def check_manifest(facts: Mapping[str, Any]) -> None:
     """Refuse facts of a run under way that are not what one commits."""
     check(facts, MANIFEST)
     check(facts["spent"], SPENT, of="spent.")
+    if facts["geotiff"] is not None:
+        check(facts["geotiff"], GEOTIFF, of="geotiff.")
     check_count(facts["stages"], MOST_LEVELS)
     for number, stage in enumerate(facts["stages"]):
         check_stage(stage, f"stages[{number}].")

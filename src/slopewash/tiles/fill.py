@@ -12,7 +12,7 @@ from slopewash.errors import InvalidParameter
 from slopewash.generators import describe_generator
 from slopewash.generators.registry import Planned, plan
 from slopewash.io.suspects import Look
-from slopewash.recipes.sources import FromTerrain, Generated, Source
+from slopewash.recipes.sources import FromFile, FromTerrain, Generated, Source
 from slopewash.terrain import Terrain
 from slopewash.terrain.parts import strata_facts
 from slopewash.tiles.arrays import Field
@@ -44,6 +44,12 @@ def fill(store: Store, source: Source, tile: int | tuple[int, int], run: Run) ->
     found = run(fill_tile, [(ground, windowed, n) for n in range(len(ground.grid))], "reading")
     Look.over(look for _, look in found).question(windowed.path, windowed.suspects)
     return ground.known(survey for survey, _ in found)
+
+
+def outline(store: Store, source: Source, tile: int | tuple[int, int]) -> Ground | None:
+    """What the header of a source tells of its ground; None where it must be made or read as a whole."""
+    windowed = opened(source) if isinstance(source, FromFile) else None
+    return None if windowed is None else windowed.ground(store, tile)
 
 
 def keep(store: Store, terrain: Terrain, tile: int | tuple[int, int]) -> tuple[Ground, dict[str, Array]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from slopewash.errors import InvalidFile
+from slopewash.paths import remove_if_empty
 from slopewash.plain import plain
 from slopewash.simulation.facts import shortened
 from slopewash.tiles.digests import NAME, Digests, file_of, loaded, saved, using
@@ -91,6 +92,17 @@ def record(store: Store, digests: Digests, facts: Mapping[str, Any]) -> None:
     old = before.get("digests") if isinstance(before, dict) else None
     if isinstance(old, str) and NAME.fullmatch(old) and old != made["digests"]:
         store.remove_file(file_of("", old))
+
+
+def remove_result(store: Store) -> None:
+    """Remove a result, and its folder if nothing else is in it."""
+    result = finished(store)
+    if result is None or store.folder is None:
+        return
+    table = file_of("", result.facts["digests"])
+    for name in (*result.ground.names, "overviews", table, "zarr.json"):
+        store.storage.remove(name)
+    remove_if_empty(store.folder)
 
 
 def _mark(facts: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,8 @@ from slopewash.tiles.files import TiffWindows, same_cells
 from slopewash.tiles.ground import Ground, span_of
 
 Run = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]], str], list[Any]]
+SAMPLED = 256
+"""Cells along a side of the ground at which is looked beforehand whether a raster covers it."""
 Values = float | TiffWindows | Raster | NDArray[Any]
 
 
@@ -36,6 +39,28 @@ class Added:
     """How much of the ground it covers."""
     above: Above
     look: Look
+
+
+def check_inputs(ground: Ground, layers: Mapping[str, LayerSource], stages: Sequence[Stage]) -> None:
+    """Refuse files that cannot be laid over a ground before that is read; how much they cover is sampled."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they are read again, and warned of then
+        for name, source in layers.items():
+            if isinstance(source, LayerFile):
+                _check_cover(_values(source, name, ground), ground)
+        for stage in stages:
+            for name, given in maps_of(stage.model).items():
+                if given.layer is None:
+                    _check_cover(_map_values(given, name, ground), ground)
+
+
+def _check_cover(values: Values, ground: Ground) -> None:
+    if not isinstance(values, Raster) or values.lattice is None:
+        return
+    at = (np.unique(np.linspace(0, cells - 1, SAMPLED).round()) + 0.5 for cells in ground.shape)
+    outside = values.outside(*values.lattice.at(*at))
+    if outside.all() or not ground.has_nodata:
+        Cover(outside.size, int(np.count_nonzero(outside))).check(Path(values.path))
 
 
 def with_layers(ground: Ground, layers: Mapping[str, LayerSource], run: Run) -> Ground:

@@ -34,12 +34,12 @@ from slopewash.tiles.digests import Digests, loaded, using
 from slopewash.tiles.estimate import measured, seconds_of, sentence
 from slopewash.tiles.executors import Executor
 from slopewash.tiles.facts import SCHEMA, as_facts, check_manifest, check_version
-from slopewash.tiles.fill import fill
+from slopewash.tiles.fill import fill, outline
 from slopewash.tiles.finished import is_finished, record
 from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.ground import SIDES, Ground, Survey
 from slopewash.tiles.gullies import draw_gullies, remove_gullies
-from slopewash.tiles.inputs import estimated, with_layers, with_maps
+from slopewash.tiles.inputs import check_inputs, estimated, with_layers, with_maps
 from slopewash.tiles.lakes import LAKE, with_lakes
 from slopewash.tiles.levelling import Levelled, level_sea, uneven
 from slopewash.tiles.memory import release
@@ -64,9 +64,21 @@ from slopewash.tiles.work import Work
 
 Array = NDArray[Any]
 MANIFEST = "state/manifest.json"
+MARK = "state/begun.json"
+"""What a run writes first, with the user's seal: all in the store is its own."""
 BORDER = "state/border"
 SHARE_THAT_TELLS = 0.1
 """Of the work that is left: a level with less is too unlike the others to tell how long they take."""
+
+
+@dataclass(frozen=True)
+class GeoTiff:
+    """A file that is asked for in place of the store."""
+
+    name: str
+    """In the folder that holds the store."""
+    replace: bool
+    """Whether whoever continues the run may overwrite what has this name by then."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +141,8 @@ class TiledRun:
         To write at the end; all if not given.
     lakes
         Whether to add the layer `lake`; so does naming it among the layers.
+    geotiff
+        What is to be made of the store, if anything.
     """
 
     def __init__(
@@ -140,11 +154,13 @@ class TiledRun:
         iterations: int | None = None,
         layers: Sequence[str] | None = None,
         lakes: bool = False,
+        geotiff: GeoTiff | None = None,
     ) -> None:
         for stage in recipe.stages:
             _check(stage)
         _check_layers(layers)
         self.store, self.recipe, self.tile, self.iterations = store, recipe, tile, iterations
+        self.geotiff = geotiff
         self.layers = None if layers is None else tuple(name for name in layers if name != LAKE)
         self.lakes = lakes or (layers is not None and LAKE in layers)
         self.backend = choose_backend(recipe.backend, recipe.stages[0].model.backends)
@@ -190,7 +206,10 @@ class TiledRun:
         if not (read.own or trust):
             raise foreign(store.url)
         with as_facts(f"{store.url}/{MANIFEST}"):
-            return cls._from_facts(store, read.facts)
+            run = cls._from_facts(store, read.facts)
+        if not read.own:  # nobody else says where files go
+            run.geotiff = None
+        return run
 
     @classmethod
     def _from_facts(cls, store: Store, facts: Mapping[str, Any]) -> TiledRun:
@@ -200,6 +219,7 @@ class TiledRun:
             store, Recipe.from_dict(facts["recipe"]), tile=tile if isinstance(tile, int) else tuple(tile),
             iterations=facts["iterations_wanted"],
             layers=facts["layers"], lakes=facts["lakes"],
+            geotiff=None if facts["geotiff"] is None else GeoTiff(**facts["geotiff"]),
         )  # fmt: skip
         run.backend, run.id = facts["backend"], facts["run"]
         run.start, run.ground = (
@@ -244,6 +264,7 @@ class TiledRun:
             {
                 "schema": SCHEMA, "slopewash": __version__, "run": self.id, "recipe": self.recipe.as_dict(),
                 "tile": self.tile, "iterations_wanted": self.iterations, "layers": self.layers, "lakes": self.lakes,
+                "geotiff": None if self.geotiff is None else dataclasses.asdict(self.geotiff),
                 "backend": self.backend,
                 "start": None if self.start is None else self.start.as_dict(),
                 "ground": None if self.ground is None else self.ground.as_dict(),
@@ -271,9 +292,12 @@ class TiledRun:
         fresh = self.start is None
         new = folder is not None and fresh and not folder.exists()
         lock = None if folder is None else FolderLock(folder, alone=True)
-        begin, before = time.monotonic(), self.spent["seconds"]
+        begin, before, marked = time.monotonic(), self.spent["seconds"], False
         try:
             self._check_unchanged()
+            if fresh:
+                self.store.write_json(MARK, {"run": self.id})
+                marked = True
             self.store.create_group("")
             self.store.create_group("state")
             if self.start is None:
@@ -293,18 +317,25 @@ class TiledRun:
                 self._next_stage()
             self.spent["seconds"] = before + time.monotonic() - begin
             return self._finish()
-        except (InvalidParameter, UnknownName):
-            if fresh and not self.spent["rounds"]:  # the next attempt must find nothing to continue
-                if new:
-                    self.store.remove_all()
-                else:
-                    self.store.remove("state")
+        except BaseException as error:
+            refused = isinstance(error, InvalidParameter | UnknownName) and not self.spent["rounds"]
+            if marked and (refused or not self.store.exists(MANIFEST)):  # the next attempt must find nothing
+                self._forget(new=new)
             raise
         finally:
             self.watching.close()
             release()
             if lock is not None:
                 lock.close()
+
+    def _forget(self, *, new: bool) -> None:
+        """Remove what a run has written that ended before anything of it counts."""
+        if new:
+            self.store.remove_all()
+            return
+        self.store.remove("state")
+        if not is_finished(self.store):
+            self.store.remove_file("zarr.json")
 
     def _check_unchanged(self) -> None:
         """Refuse to go on from a manifest that another process has replaced before this one locked the store."""
@@ -322,6 +353,9 @@ class TiledRun:
     def _fill(self) -> None:
         with whole_steps():
             self.store.remove("state/source")
+            ground = outline(self.store, self.recipe.source, self.tile)
+            if ground is not None:
+                check_inputs(ground, self.recipe.layers, self.recipe.stages)
             start, border = fill(self.store, self.recipe.source, self.tile, self._tasks)
             start, border = levels.with_strata(start, border, self.recipe.strata, self._tasks)
             self._keep_border(border)

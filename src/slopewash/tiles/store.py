@@ -290,6 +290,10 @@ class Store:
         """A whole file; None if there is none."""
         return self.storage.read(name, most)
 
+    def exists(self, name: str) -> bool:
+        """Whether there is anything of that name."""
+        return self.storage.exists(name)
+
     def remove(self, path: str) -> None:
         """Remove an array or a group with all that is in it."""
         self.storage.remove(path)
@@ -351,7 +355,9 @@ def reported(url: str) -> Iterator[None]:
         room = ""
         if error.errno in (errno.ENOSPC, errno.EDQUOT) and is_local(url):
             known = next(parent for parent in (Path(url), *Path(url).absolute().parents) if parent.exists())
-            room = f" ({shutil.disk_usage(known).free / 1e9:.2f} GB are free); make room, and continue with resume"
+            room = (
+                f" ({shutil.disk_usage(known).free / 1e9:.2f} GB are free); make room, and repeat the command or resume"
+            )
         raise CheckpointError(f"cannot write to {url}: {why}{room}") from error
 
 
