@@ -113,6 +113,7 @@ if TYPE_CHECKING:
         find_checkpoints,
         newest_manifest,
         read_checkpoint,
+        remove_checkpoints,
         write_checkpoint,
     )
     from slopewash.studio import studio
@@ -187,6 +188,7 @@ _HOMES = {
         "find_checkpoints",
         "newest_manifest",
         "read_checkpoint",
+        "remove_checkpoints",
         "write_checkpoint",
     ),
     "slopewash.studio": ("studio",),
@@ -312,6 +314,7 @@ __all__ = [
     "read_tiled",
     "recipe",
     "recipe_schema",
+    "remove_checkpoints",
     "render",
     "render_mesh",
     "render_view",

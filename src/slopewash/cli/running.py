@@ -123,10 +123,9 @@ def check_checkpoint(folder: Path, *, instead: str = "remove it") -> None:
 def forget_run(folder: Path) -> None:
     """Remove checkpoints, if that is what the folder holds; other files stay."""
     import slopewash as sw
-    from slopewash.recipes.running import forget_checkpoints
 
     if folder.is_dir() and sw.newest_manifest(folder) is not None:
-        forget_checkpoints(folder)
+        sw.remove_checkpoints(folder)
 
 
 def use_adapter(adapter: str | None, backend: str) -> str:

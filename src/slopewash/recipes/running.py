@@ -555,7 +555,7 @@ class Running:
     def remove_checkpoints(self) -> None:
         """Remove those of a complete run from its output folder: they are not what was asked for."""
         if self._finished and self.folder is not None and self.checkpoint == self.folder / CHECKPOINTS:
-            forget_checkpoints(self.checkpoint)
+            remove_checkpoints(self.checkpoint)
 
     def result(self) -> Result:
         """The result so far."""
@@ -662,11 +662,6 @@ def checkpoints_of(folder: str | Path) -> Path:
     """Folder of the checkpoints of a run, given that or the folder of its outputs."""
     within = Path(folder) / CHECKPOINTS
     return within if within.is_dir() else Path(folder)
-
-
-def forget_checkpoints(folder: Path) -> None:
-    """Remove all checkpoints in a folder, and the folder itself if nothing else is in it."""
-    remove_checkpoints(folder)
 
 
 def _check_mask(recipe: Recipe, start: Terrain) -> None:

@@ -2,7 +2,13 @@
 
 from slopewash.simulation.brush import brushes
 from slopewash.simulation.budget import Budget
-from slopewash.simulation.checkpoints import find_checkpoints, newest_manifest, read_checkpoint, write_checkpoint
+from slopewash.simulation.checkpoints import (
+    find_checkpoints,
+    newest_manifest,
+    read_checkpoint,
+    remove_checkpoints,
+    write_checkpoint,
+)
 from slopewash.simulation.locks import FolderLock
 from slopewash.simulation.observing import Observer
 from slopewash.simulation.simulation import Simulation
@@ -16,5 +22,6 @@ __all__ = [
     "find_checkpoints",
     "newest_manifest",
     "read_checkpoint",
+    "remove_checkpoints",
     "write_checkpoint",
 ]

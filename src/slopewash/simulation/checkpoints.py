@@ -134,8 +134,19 @@ def _is_ours(path: Path) -> bool:
         return False
 
 
-def remove_checkpoints(folder: Path) -> None:
-    """Remove all checkpoints in a folder, and the folder itself if nothing else is in it."""
+def remove_checkpoints(folder: str | Path) -> None:
+    """Remove all checkpoints in a folder, and the folder itself if nothing else is in it.
+
+    >>> import tempfile, slopewash as sw
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> simulation = sw.Simulation(sw.generate("hill", size=16), sw.VirtualPipes(), backend="reference")
+    >>> written = simulation.checkpoint(f"{folder.name}/run.ckpt")
+    >>> sw.remove_checkpoints(written.parent)
+    >>> written.parent.exists()
+    False
+    >>> folder.cleanup()
+    """
+    folder = Path(folder)
     with suppress(OSError):
         for path in sorted(folder.glob("step-*")):
             if _is_ours(path):
