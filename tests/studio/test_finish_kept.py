@@ -547,3 +547,43 @@ def test_a_studio_opens_without_a_finish_and_with_one_that_cannot_be_read(tmp_pa
         read_state(folder)
     _print_finish(tmp_path)
     assert capsys.readouterr().err == ""
+
+
+def test_files_of_others_in_the_folder_of_a_finish_stay_through_the_next_finish(
+    levels: sw.Recipe, open_page: Open, tmp_path: Path
+) -> None:
+    keeper, folder = Keeper(tmp_path), tmp_path / FOLDER
+    with serving(levels, keeper=keeper) as server:
+        page = open_page(server)
+        page.do("finish", size=64)
+        until(page, "done")
+        (folder / "notes.txt").write_text("mine")
+        page.do("finish", size=96)
+        until(page, "done")
+        assert sw.read(folder / TERRAIN_FILE).shape == (96, 96)
+        assert (folder / "notes.txt").read_text() == "mine"
+        page.do("cancel_finish")
+        wait_for(lambda: [path.name for path in folder.iterdir()] == ["notes.txt"])
+        page.close()
+    keeper.close()
+
+
+def test_a_finish_that_cannot_be_read_takes_the_place_of_no_other(levels: sw.Recipe, tmp_path: Path) -> None:
+    for number in range(2):
+        write_plan(Run(levels).plan(96), tmp_path / FOLDER)
+        (tmp_path / FOLDER / "number").write_text(str(number))
+        next((tmp_path / FOLDER / PLAN_FOLDER).glob("*/manifest.json")).write_text("{")
+        finish_files.clear(tmp_path / FOLDER)
+    assert {path.parent.name: path.read_text() for path in tmp_path.glob("*/number")} == {
+        f"{FOLDER}.unreadable": "0", f"{FOLDER}.unreadable2": "1",
+    }  # fmt: skip
+
+
+def test_what_a_killed_server_left_of_a_plan_is_removed_and_nothing_else(levels: sw.Recipe, tmp_path: Path) -> None:
+    new = tmp_path / f"{FOLDER}.new"
+    write_plan(Run(levels).plan(96), new)
+    (whole,) = (new / PLAN_FOLDER).iterdir()
+    whole.rename(whole.with_name(f"{whole.name}.tmp"))
+    (new / "notes.txt").write_text("mine")
+    finish_files.clear_new(tmp_path / FOLDER)
+    assert [path.name for path in new.rglob("*")] == ["notes.txt"]

@@ -436,6 +436,27 @@ def test_a_studio_keeps_nothing_beside_folders_of_others_that_a_finish_would_rem
     assert len(opened) == 1
 
 
+@pytest.mark.parametrize("name", ["finish", "finish.new", "finish.unreadable"])
+@pytest.mark.parametrize(
+    "held",
+    [
+        {"terrain.npz"}, {"project.slopewash", "preview.png"}, {"run/a.txt"}, {"plan/a.txt"}, {"end.json"},
+        {"plan/end.json", "terrain.npz"},
+    ],
+    ids=lambda held: "+".join(sorted(held)),
+)  # fmt: skip
+def test_names_alone_do_not_make_a_finish(
+    tmp_path: Path, opened: list[StudioServer], capsys: pytest.CaptureFixture[str], name: str, held: set[str]
+) -> None:
+    for file in held:
+        (tmp_path / name / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name / file).write_text("years of work")
+    before = sorted(tmp_path.rglob("*"))
+    sw.studio(keep=tmp_path, browser=False, port=0, size=32)
+    assert f"{tmp_path / name} holds files that the studio did not write" in capsys.readouterr().err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 def test_a_run_that_a_studio_replaces_is_kept_until_the_next_one_is(
     kept: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

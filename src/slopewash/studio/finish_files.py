@@ -19,7 +19,7 @@ from typing import Any
 import slopewash as sw
 from slopewash.drafts import write_beside
 from slopewash.errors import CheckpointError, ForeignCheckpoint
-from slopewash.paths import make_folder, open_regular, remove_folder, rename
+from slopewash.paths import make_folder, open_regular, remove_folder, remove_if_empty, rename
 from slopewash.studio import protocol
 from slopewash.studio.projects import SUFFIX
 from slopewash.studio.run import Plan
@@ -31,16 +31,18 @@ UNREADABLE, NEW = ".unreadable", ".new"
 PLAN_FOLDER, RUN_FOLDER, WRITING_FOLDER = "plan", "run", "writing"
 ASIDE_FOLDER = "aside"
 """Checkpoints that this version cannot continue, such as those of another one, until the finish is complete."""
+MOST_UNREADABLE = 100
 MOST_ASIDE = 2
 """Numbered folders in it."""
 TERRAIN_FILE, PROJECT_FILE, PREVIEW_FILE = "terrain.npz", f"project{SUFFIX}", "preview.png"
 SHOWN_FILE = f"shown{SUFFIX}"
 """Project that a page opens instead, where the result has more cells than the studio runs."""
 END_FILE = "end.json"
-_FILES = {
-    PLAN_FOLDER, RUN_FOLDER, WRITING_FOLDER, ASIDE_FOLDER, TERRAIN_FILE, PROJECT_FILE, PREVIEW_FILE, SHOWN_FILE,
-    END_FILE, f"new-{END_FILE}",
-}  # fmt: skip
+_FILES = (
+    RUN_FOLDER, WRITING_FOLDER, ASIDE_FOLDER, TERRAIN_FILE, f"new-{TERRAIN_FILE}", PROJECT_FILE, PREVIEW_FILE,
+    f"new-{PREVIEW_FILE}", SHOWN_FILE, f"new-{END_FILE}", PLAN_FOLDER, END_FILE,
+)  # fmt: skip
+"""In the order in which they are removed: what shows whose they are comes last."""
 LARGEST_END = 1 << 20
 """Bytes of it."""
 FORGOTTEN_DAYS = 30.0
@@ -53,18 +55,73 @@ IDLE: protocol.FinishState = {
 
 
 def check_places(kept: Path) -> None:
-    """Refuse a folder to keep a run in where folders that a finish would remove hold files of others."""
+    """Refuse a folder to keep a run in where the folders of a finish hold files of others."""
     for folder in (kept / FOLDER, *(beside(kept / FOLDER, ending) for ending in (NEW, UNREADABLE))):
         try:
-            names = {path.name for path in folder.iterdir()}
+            empty = not any(folder.iterdir())
         except FileNotFoundError:
             continue
         except OSError:
-            names = {folder.name}
-        if not (names <= _FILES or names & {PLAN_FOLDER, END_FILE}):
+            empty = False
+        if not (empty or _is_finish(folder)):
             raise sw.CheckpointError(
                 f"{folder} holds files that the studio did not write; choose another folder to keep the run in"
             )
+
+
+def _is_finish(folder: Path) -> bool:
+    """Whether a folder looks like a finish of some version, whole or damaged; it may be moved then."""
+    if any((folder / PLAN_FOLDER).glob("step-*")):
+        return True
+    with suppress(OSError, ValueError):
+        with open_regular(folder / END_FILE) as file:
+            noted = json.loads(file.read(LARGEST_END))
+        return isinstance(noted, dict) and "status" in noted
+    return False
+
+
+def is_verified(folder: Path) -> bool:
+    """Whether a finish wrote a folder, by the digest of its plan or its end; what is in it may be removed then."""
+    try:
+        facts = sw.newest_manifest(folder / PLAN_FOLDER)
+        if facts is not None and "plan" in facts:
+            return True
+        return read_end(folder) is not None
+    except CheckpointError:  # whole, and of another version
+        return True
+    except (OSError, ValueError):
+        return False
+
+
+def clear(folder: Path) -> None:
+    """Remove a finish, and nothing that others have put there; one that does not verify is set aside."""
+    if not folder.exists():
+        return
+    if is_verified(folder):
+        for name in _FILES:
+            remove_folder(folder / name)
+        remove_if_empty(folder)
+    else:
+        set_aside(folder)
+
+
+def begin(plan: Plan, folder: Path) -> None:
+    """Write what is to be done, then put it in the place of the finish before: the disk may be full."""
+    check_places(folder.parent)
+    new = beside(folder, NEW)
+    clear_new(folder)
+    write_plan(plan, new)
+    clear(folder)
+    make_folder(folder, private=True)
+    rename(new / PLAN_FOLDER, folder / PLAN_FOLDER)
+    remove_if_empty(new)
+
+
+def clear_new(folder: Path) -> None:
+    """Remove the plan that a server which was killed did not put in its place."""
+    new = beside(folder, NEW)
+    sw.remove_checkpoints(new / PLAN_FOLDER)
+    remove_if_empty(new)
 
 
 def beginning(plan: Plan) -> protocol.FinishState:
@@ -185,12 +242,16 @@ def set_checkpoints_aside(folder: Path) -> Path:
 
 
 def set_aside(folder: Path) -> Path:
-    """Rename a finish that cannot be read, in the place of one before; where it is now, also if that failed."""
-    aside = beside(folder, UNREADABLE)
-    with suppress(OSError):
-        remove_folder(aside)
-        rename(folder, aside)
-        return aside
+    """Rename a finish that cannot be read, or remove it if it is empty; where it is now, also if that failed."""
+    remove_if_empty(folder)
+    places = (beside(folder, UNREADABLE + number) for number in ("", *map(str, range(2, MOST_UNREADABLE + 1))))
+    for aside in places:
+        remove_if_empty(aside)
+        if not aside.exists():
+            with suppress(OSError):
+                rename(folder, aside)
+                return aside
+            break
     return folder
 
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import slopewash as sw
 from slopewash.errors import CheckpointError, InvalidParameter, SlopewashError
-from slopewash.paths import remove_file, remove_folder, rename
+from slopewash.paths import remove_file
 from slopewash.processes import environment, python
 from slopewash.studio import finish_files, messages, protocol
 from slopewash.studio.finish_files import IDLE, PREVIEW_FILE, PROJECT_FILE, SHOWN_FILE, TERRAIN_FILE
@@ -170,10 +170,10 @@ class Finishing:
 
     def _take_over(self) -> None:
         folder = cast("Path", self._kept)
-        remove_folder(finish_files.beside(folder, finish_files.NEW))  # of a server that was killed
+        finish_files.clear_new(folder)
         for left_over in (folder, finish_files.beside(folder, finish_files.UNREADABLE)):
-            if left_over.exists() and finish_files.is_forgotten(left_over):
-                remove_folder(left_over)
+            if left_over.exists() and finish_files.is_verified(left_over) and finish_files.is_forgotten(left_over):
+                finish_files.clear(left_over)
         if not folder.exists():
             return
         try:
@@ -184,7 +184,7 @@ class Finishing:
             self._change(status="failed", message=words, resumed=True)
             return
         if left is None:
-            remove_folder(folder)
+            finish_files.set_aside(folder)
             return
         if left["status"] == "done":
             finish_files.remove_work(folder)  # which a process that was killed may have left
@@ -211,11 +211,8 @@ class Finishing:
             self._discard("idle")
             self._scratch, self._folder = scratch, scratch.path
         else:
-            new = finish_files.beside(self._kept, finish_files.NEW)
-            remove_folder(new)
-            finish_files.write_plan(plan, new)
-            self._discard("idle")
-            rename(new, self._kept)
+            self._end()
+            finish_files.begin(plan, self._kept)
         self._change(**finish_files.beginning(plan))
         self._launch()
 
@@ -272,7 +269,7 @@ class Finishing:
             self._scratch.remove()
             self._scratch = self._folder = None
         elif self._kept is not None:
-            remove_folder(self._kept)
+            finish_files.clear(self._kept)
         self._change(**{**IDLE, "status": status, "size": self.state["size"], "name": self.state["name"]})
 
     def _end(self) -> None:
