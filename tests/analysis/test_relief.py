@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 
+import slopewash as sw
 from slopewash.analysis import local_minima, local_minima_mask, slope
 from slopewash.errors import InvalidParameter, InvalidTerrain
 
@@ -81,3 +83,25 @@ def test_what_has_no_rows_and_columns_is_rejected(elevation: Any) -> None:
         local_minima(elevation)
     with pytest.raises(InvalidParameter, match="border is -1 cells"):
         local_minima(np.zeros((3, 3)), border=-1)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_plane_has_its_slope_beside_nodata_too(axis: int) -> None:
+    plane = np.moveaxis(np.broadcast_to(1000.0 + np.arange(60.0), (60, 60)), 1, axis)
+    void = np.zeros((60, 60), dtype=bool)
+    void[::6, 30::6] = void[10:14, 5] = True
+    terrain = sw.Terrain(np.where(void, -9999.0, plane), cell_size=10.0, nodata=void)
+    tilt = math.degrees(math.atan(0.1))
+    steepness = slope(terrain["elevation"], 10.0, nodata=void)
+    np.testing.assert_allclose(steepness[~void], tilt, rtol=1e-6)
+    assert (steepness[void] == 0).all()
+    survey = sw.analyse(terrain)
+    assert (survey.mean_slope, survey.slope_95) == pytest.approx((tilt, tilt), rel=1e-5)
+    masked = sw.erode(terrain.replace(mask=0.5), "outerrain", steps=1, settle=0)
+    start = sw.erode(terrain, "outerrain", steps=1, settle=0)
+    assert masked["slope"][~void].max() <= start["slope"][~void].max() + 1.0
+
+
+def test_a_single_row_has_the_slope_along_it() -> None:
+    survey = sw.analyse(sw.Terrain([np.arange(40.0)], cell_size=1.0))
+    assert survey.mean_slope == pytest.approx(45.0)

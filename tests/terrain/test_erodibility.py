@@ -37,9 +37,9 @@ def test_nodata_cells_do_not_soften_the_ground_beside_them() -> None:
     mask[:, 32:] = True
     whole = erodibility_from_elevation(RAMP, seed=1)
     half = erodibility_from_elevation(RAMP.replace(nodata=mask), seed=1)
-    # Beyond the blur's reach of 8 cells nothing changes; beside the gap it is at most as if the gap were lowest ground.
+    # Beyond the blur's reach of 8 cells nothing changes; rows are level, so nothing but rounding beside the gap either.
     np.testing.assert_array_equal(half[:, :24], whole[:, :24])
-    assert np.abs(half[:, :32] - whole[:, :32]).max() <= 0.6 * 0.5
+    np.testing.assert_allclose(half[:, :32], whole[:, :32], atol=1e-6)
 
 
 def test_a_blur_keeps_the_mean_and_a_constant() -> None:

@@ -279,9 +279,7 @@ def test_a_scheduler_and_workers_started_by_hand_and_a_scheduler_that_is_lost(
             scheduler.kill()
 
         threading.Thread(target=kill, daemon=True).start()
-        with pytest.raises(
-            sw.BackendUnavailable, match="but nothing of what is done; continue with slopewash resume"
-        ):
+        with pytest.raises(sw.BackendUnavailable, match="but nothing of what is done; continue with slopewash resume"):
             erode(tmp_path / "again.zarr", scheduler=address)
     facts = sw.tiled_facts(tmp_path / "again.zarr")
     assert facts is not None

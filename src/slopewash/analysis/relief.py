@@ -11,16 +11,23 @@ from slopewash.errors import InvalidParameter, InvalidTerrain
 from slopewash.terrain import Layer
 
 
-def slope(elevation: ArrayLike, cell_size: float) -> Layer:
-    """Return the slope of the ground in degrees: central differences, one-sided at the edges.
+def slope(elevation: ArrayLike, cell_size: float, *, nodata: ArrayLike | None = None) -> Layer:
+    """Return the slope of the ground in degrees: central differences, one-sided at the edges and beside nodata.
 
     >>> slope([[0.0, 10.0, 20.0]], cell_size=10.0).tolist()
     [[45.0, 45.0, 45.0]]
+    >>> slope([[0.0, 10.0, -9999.0]], cell_size=10.0, nodata=[[False, False, True]]).tolist()
+    [[45.0, 45.0, 0.0]]
     """
     heights = as_heights(elevation)
     if not (math.isfinite(cell_size) and cell_size > 0):
         raise InvalidParameter(f"cell_size is {cell_size} m; it must be positive and finite")
-    steepness = np.hypot(_derivative(heights, 0, cell_size), _derivative(heights, 1, cell_size))
+    if nodata is None:
+        steepness = np.hypot(_derivative(heights, 0, cell_size), _derivative(heights, 1, cell_size))
+    else:
+        missing = _as_nodata(nodata, heights)
+        rises = (_rise(heights, missing, axis) / cell_size for axis in (0, 1))
+        steepness = np.where(missing, 0.0, np.hypot(*rises))
     return np.degrees(np.arctan(steepness)).astype(np.float32)
 
 
@@ -36,10 +43,7 @@ def local_minima_mask(elevation: ArrayLike, border: int = 4, *, nodata: ArrayLik
     if border < 0:
         raise InvalidParameter(f"border is {border} cells; it must not be negative")
     if nodata is not None:
-        missing = np.asarray(nodata, dtype=np.bool_)
-        if missing.shape != heights.shape:
-            raise InvalidTerrain(f"nodata has shape {missing.shape}; it must be {heights.shape}, as elevation is")
-        heights = np.where(missing, np.inf, heights)
+        heights = np.where(_as_nodata(nodata, heights), np.inf, heights)
     rows, columns = heights.shape
     # Padding gives edge cells eight neighbours, so that a border of 0 is no special case.
     walled = np.pad(heights, 1, constant_values=np.inf)
@@ -68,6 +72,24 @@ def as_heights(elevation: ArrayLike) -> NDArray[np.float64]:
     if heights.ndim != 2 or heights.size == 0:
         raise InvalidTerrain(f"elevation has shape {heights.shape}; it must have two dimensions, rows and columns")
     return heights
+
+
+def _as_nodata(nodata: ArrayLike, heights: NDArray[np.float64]) -> NDArray[np.bool_]:
+    missing = np.asarray(nodata, dtype=np.bool_)
+    if missing.shape != heights.shape:
+        raise InvalidTerrain(f"nodata has shape {missing.shape}; it must be {heights.shape}, as elevation is")
+    return missing
+
+
+def _rise(heights: NDArray[np.float64], missing: NDArray[np.bool_], axis: int) -> NDArray[np.float64]:
+    """Rise over one cell along an axis, from the neighbours that are there."""
+    near, there = np.moveaxis(heights, axis, 0), np.moveaxis(~missing, axis, 0)
+    edge = [(1, 1), (0, 0)]
+    known = np.pad(there, edge)
+    padded = np.pad(near, edge)
+    before, after = (np.where(known[part], padded[part], near) for part in (slice(None, -2), slice(2, None)))
+    both = known[:-2] & known[2:]
+    return np.moveaxis((after - before) * np.where(both, 0.5, 1.0), 0, axis)
 
 
 def _derivative(heights: NDArray[np.float64], axis: int, cell_size: float) -> NDArray[np.float64]:

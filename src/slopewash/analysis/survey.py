@@ -164,10 +164,7 @@ def analyse(terrain: Terrain, *, channel_area: float | None = None, gather: bool
     channel_area = checked_channel_area(terrain, channel_area)
     flow, steepest = Flow(terrain, gather=gather), Flow(terrain)  # catchments are those of `catchments` in any case
     inside = np.ones(terrain.shape, np.bool_) if terrain.nodata is None else ~terrain.nodata
-    ground = terrain["elevation"]
-    if terrain.nodata is not None:
-        ground = np.where(inside, ground, np.float32(terrain.range("elevation")[0]))
-    steepness = slope(ground, terrain.cell_size)[inside] if min(terrain.shape) > 1 else np.zeros(1)
+    steepness = slope(terrain["elevation"], terrain.cell_size, nodata=terrain.nodata)[inside]
     sizes = np.bincount(steepest.catchments.ravel())[1:]
     rank, _ = flow.stream_orders(channel_area)
     steps = np.where(np.isin(flow.directions, (2, 8, 32, 128)), math.sqrt(2), 1.0)[rank > 0].sum() * terrain.cell_size

@@ -33,6 +33,6 @@ def blended(terrain: Terrain, start: Terrain) -> Terrain:
     changes = {"difference": change, "wear": np.maximum(-change, 0), "deposit": np.maximum(change, 0)}
     layers |= {name: values for name, values in changes.items() if name in terrain}
     if "slope" in terrain:
-        layers["slope"] = slope(ground, terrain.cell_size)
+        layers["slope"] = slope(ground, terrain.cell_size, nodata=terrain.nodata)
     # Unmasked cells are those of the run to the bit, in whatever precision its model works out what has changed.
     return terrain.replace(**{name: np.where(mask == 1, terrain[name], values) for name, values in layers.items()})

@@ -39,9 +39,15 @@ def erodibility_from_elevation(
     place = place or Place.of(terrain)
     drawn = iter(place.drawn) if place.drawn else random_fields(seed, terrain.shape)
     low, high = place.low, place.high
-    # Clipped, because nodata cells hold 0 m, which may be far below the ground and would bleed into it.
     scaled = np.clip((terrain["elevation"].astype(np.float64) - low) / max(high - low, 1e-30), 0.0, 1.0)
-    soft = blur(1.0 - 0.6 * scaled + 0.3 * next(drawn), DEVIATION)
+    noise = 0.3 * next(drawn)
+    soft = blur(1.0 - 0.6 * scaled + noise, DEVIATION)
+    if terrain.nodata is not None:
+        # Cells without data hold 0 m, which is no ground: beside them, the heights that are there are blurred alone.
+        there = (~terrain.nodata).astype(np.float64)
+        beside = blur(1.0 - there, DEVIATION) > 0
+        heights = blur(there * scaled, DEVIATION) / np.maximum(blur(there, DEVIATION), 1e-30)
+        soft = np.where(beside, 1.0 - 0.6 * heights + blur(noise, DEVIATION), soft)
     if fine_noise:
         soft += blur(fine_noise * next(drawn), FINE_DEVIATION)
     return np.clip(soft, 0.05, 1.0).astype(np.float32)
