@@ -44,6 +44,8 @@ class Recorder(Observer):
         Whether to draw pictures; without them `data` is needed.
     steps_before
         Steps of a recipe's earlier stages, where one of the later is resumed.
+    steps_taken
+        Steps of all its stages so far, where it is resumed.
     replace
         Remove the files of another run from the folder instead of refusing it.
 
@@ -61,6 +63,7 @@ class Recorder(Observer):
         data: str | None = None,
         pictures: bool = True,
         steps_before: int = 0,
+        steps_taken: int = 0,
         replace: bool = False,
     ) -> None:
         super().__init__(every)
@@ -76,7 +79,7 @@ class Recorder(Observer):
         self._stages_before = steps_before
         """Steps of the stages before the present one."""
         self._has_started = False
-        self._reached = steps_before
+        self._reached = max(steps_before, steps_taken)
         self._is_piece = False
         """Whether the phase may be one of many short runs."""
         self._end: Path | None = None
@@ -97,7 +100,7 @@ class Recorder(Observer):
         """Create the folder and, before the first step, draw the start."""
         super().start(simulation, steps, label=label)
         self._is_piece = label != "settling" and steps < self.every
-        if not self._has_started and simulation.steps_taken + self._stages_before == 0:
+        if not self._has_started and simulation.steps_taken + self._reached == 0:
             for file in self.check_folder():
                 remove_tree(self.folder, file.name)
         self._has_started = True

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slopewash.errors import InvalidFile, InvalidParameter
-from slopewash.paths import remove_tree
+from slopewash.paths import remove_file, remove_if_empty
 from slopewash.recipes.entries import Entry
 from slopewash.recipes.output_kinds import PICTURE
 from slopewash.recipes.outputs import Options, OutputKind, register_output
@@ -21,6 +22,7 @@ TARGETS = ("unreal", "unity", "godot", "blender", "houdini", "gis")
 FILM_KINDS = ("turntable", "flyover", "timelapse")
 RECORD_EVERY = 50
 """Steps between two states of a time-lapse."""
+STATE = re.compile(r"frame_(\d{6,})\.npz")
 
 
 def _as_in_pictures(*names: str) -> tuple[Entry, ...]:
@@ -90,17 +92,35 @@ def _check_film(path: Path, options: Options) -> None:
         raise InvalidParameter('every is for a time-lapse; add motion = "timelapse", or leave it out')
     if options.get("every", 1) < 1:
         raise InvalidParameter(f"every is {options['every']}; it must be 1 or more")
+    if options.get("motion") == "timelapse":
+        _check_frames(_frames(path))
 
 
 def _frames(path: Path) -> Path:
     """Folder for the states of a time-lapse until it is made of them."""
-    return path.with_name(f"{path.name}.frames")
+    return path.with_name(f".{path.name}.frames")
 
 
-def remove_frames(path: Path) -> None:
-    """Remove the states of a time-lapse, as far as that goes: they are not what was asked for."""
-    with suppress(OSError):
-        remove_tree(path.parent, _frames(path).name)
+def _check_frames(folder: Path) -> None:
+    """Refuse a folder with anything but states: it is somebody's."""
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise InvalidFile(f"{folder} is needed for the states of the time-lapse; move what is there elsewhere")
+    found = list(folder.iterdir()) if folder.is_dir() else []
+    others = [entry.name for entry in found if entry.is_dir() or not STATE.fullmatch(entry.name)]
+    if others:
+        raise InvalidFile(f"{folder} holds {min(others)}, which is no state of a time-lapse; move it elsewhere")
+
+
+def remove_frames(path: Path, unless: Callable[[int], bool] = lambda _: False) -> None:
+    """Remove states of a time-lapse, as far as that goes (they are not what was asked for), and nothing else."""
+    folder = _frames(path)
+    if folder.is_symlink() or not folder.is_dir():
+        return
+    for found in [match for entry in folder.iterdir() if (match := STATE.fullmatch(entry.name))]:
+        with suppress(OSError):
+            if not unless(int(found[1])):
+                remove_file(folder / found[0])
+    remove_if_empty(folder)
 
 
 def _watch_film(path: Path, options: Options, taken: int, before: int) -> Recorder | None:
@@ -108,10 +128,15 @@ def _watch_film(path: Path, options: Options, taken: int, before: int) -> Record
         return None
     from slopewash.observers import Recorder
 
-    if taken == 0:  # of another run, which was killed
-        remove_frames(path)
+    _check_frames(_frames(path))
     every = options.get("every", RECORD_EVERY)
-    return Recorder(_frames(path), every, data=".npz", pictures=False, steps_before=before)
+
+    def stays(step: int) -> bool:
+        """Whether a run that goes on keeps the state: it is no later one, and not that of where the run was stopped."""
+        return taken > 0 and (step <= before or (step <= taken and (step - before) % every == 0))
+
+    remove_frames(path, unless=stays)
+    return Recorder(_frames(path), every, data=".npz", pictures=False, steps_before=before, steps_taken=taken)
 
 
 def _write_film(
@@ -123,7 +148,8 @@ def _write_film(
     if motion == "timelapse":
         shown = "simulated" if water == "rivers" else water
         film(_frames(path), path, kind="timelapse", water=shown, **_snow(options))  # type: ignore[arg-type]
-        remove_frames(path)
+        if not result.resumable:
+            remove_frames(path)
         return [path]
     terrain = result.terrain
     if water == "rivers":

@@ -49,6 +49,8 @@ class Result:
     """Whether all sediment is deposited."""
     interrupted: bool
     seconds: float
+    resumable: bool = False
+    """Whether it is interrupted, and its checkpoints continue it."""
     foreign: bool = False
     """Whether another user or machine began it: the files that its recipe names are none of this user's."""
     inputs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

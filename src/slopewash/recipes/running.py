@@ -583,6 +583,7 @@ class Running:
             settled=self._finished and stage.settle is not None,
             interrupted=not self._finished,
             seconds=self._elapsed,
+            resumable=not self._finished and self.checkpoint is not None,
             foreign=self.foreign,
             inputs=self.inputs,
         )
