@@ -25,6 +25,7 @@ from slopewash.tiles.run import TiledRun
 from slopewash.tiles.shards import write_shard
 from slopewash.tiles.store import Store
 from slopewash.tiles.watching import Watching
+from slopewash.tiles.work import Cells, Work
 
 TALUS = sw.SteepestTalus()
 
@@ -146,7 +147,11 @@ def test_the_command_line_erodes_on_tiles(tmp_path: Path, capsys: pytest.Capture
     assert main([*words, "--tiles", "1"]) == 2
     assert "--tiles is 1; it must be 16 cells or more" in capsys.readouterr().err
     assert main([*words, "--tiles", "40", "--workers", "0", "--memory", "1MB"]) == 2
-    assert "need about 0.6 GB, and memory is 0.0 GB" in capsys.readouterr().err
+    refusal = capsys.readouterr().err
+    assert "one worker with tiles of 40² needs about 0.6 GB, and 1 MB may be taken" in refusal
+    least = re.search(r"--memory [0-9.]+GB", refusal)
+    assert least is not None
+    assert main([*words, "--tiles", "40", "--workers", "0", *least[0].split()]) == 0  # it is enough
     assert main([*words, "--tiles", "40", "--picture", str(tmp_path / "a.png")]) == 2
     assert "needs the whole terrain in memory" in capsys.readouterr().err
 
@@ -371,3 +376,25 @@ def test_time_is_estimated_by_cells_iterations_and_tasks() -> None:
     alone = seconds_of("virtual_pipes", large, 160, workers=1, between=16)
     assert alone == pytest.approx(16384**2 * 160 / 60e6, rel=0.05)
     assert seconds_of("virtual_pipes", large, 160, workers=2, between=16) == alone / 2
+
+
+@pytest.mark.parametrize("memory", [1e8, 7e8, 1e9, 2.5e9])
+@pytest.mark.parametrize(("workers", "cut"), [(3, False), (1, False), (3, True)])
+def test_what_a_refusal_for_memory_names_is_enough(memory: float, workers: int, cut: bool, tmp_path: Path) -> None:
+    state = Cells(name="state", dtype="float32", components=8, stepped=True)
+    nothing: Any = None
+
+    def said(tile: int, workers: int, memory: float) -> str:
+        work = Work(
+            store=Store(str(tmp_path)), model=sw.VirtualPipes(), domain=nothing, grid=TileGrid.of((8192, 8192), tile),
+            backend="cpu", cells=(state,),
+        )  # fmt: skip
+        return estimate.sentence(work, 9.0, 5, workers=workers, iterations=lambda _: 5, memory=memory, cut=cut)
+
+    with pytest.raises(sw.NotEnoughMemory, match=r"may be taken; give ") as refusal:
+        said(4096, workers, memory)
+    named = dict(re.findall(r'(workers|tile|memory)="?([0-9.]+)', str(refusal.value)))
+    assert ("memory" in named) == str(refusal.value).endswith(", which is the least that works")
+    assert not (cut and "tile" in named)
+    enough = float(named["memory"]) * 1e9 if "memory" in named else memory
+    said(int(named.get("tile", 4096)), int(named.get("workers", workers)), enough)

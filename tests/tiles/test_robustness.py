@@ -357,11 +357,11 @@ def test_a_script_that_its_workers_would_run_again_is_told_how_to_begin(tmp_path
 
 def test_a_run_that_is_refused_for_its_memory_leaves_nothing(tmp_path: Path, whole: sw.Terrain) -> None:
     out = tmp_path / "out.zarr"
-    with pytest.raises(sw.InvalidParameter, match=r"and memory is 0\.0 GB; take fewer workers or smaller tiles"):
+    with pytest.raises(sw.NotEnoughMemory, match=r'and 1 MB may be taken; give memory="0\.7GB", which is the least'):
         erode(out, workers=0, memory="1MB")
     assert not out.exists()
     erode(out, workers=0)
-    with pytest.raises(sw.InvalidParameter, match="take fewer workers"):
+    with pytest.raises(sw.NotEnoughMemory, match="may be taken"):
         erode(out, workers=0, memory="1MB")
     assert_same_bits(out, whole)  # of the run before
     erode(out, workers=0)
@@ -384,7 +384,7 @@ def test_a_run_that_is_refused_memory_when_it_is_resumed_is_kept(
     with pytest.raises(KeyboardInterrupt):
         erode(out, workers=0)
     monkeypatch.undo()
-    with pytest.raises(sw.InvalidParameter, match="take fewer workers"):
+    with pytest.raises(sw.NotEnoughMemory, match="may be taken"):
         sw.resume_tiled(out, workers=0, memory="1MB")
     sw.resume_tiled(out, workers=0)
     assert_same_bits(out, whole)

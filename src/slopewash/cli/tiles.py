@@ -27,7 +27,13 @@ Tiles = Annotated[
 SMALLEST_TILE = 16
 Scheduler = Annotated[str | None, Parameter(help="Address of a Dask scheduler, such as tcp://host:8786.")]
 Workers = Annotated[int | None, Parameter(help="Processes on this machine; one for each core if not given.")]
-Memory = Annotated[str | None, Parameter(help="Most memory of all processes, such as 6GB; more is an error.")]
+Memory = Annotated[
+    str | None,
+    Parameter(
+        help="Most memory of all processes, such as 6GB; a run that needs more is refused. If not given, what is "
+        "available on this machine; no limit with --scheduler."
+    ),
+]
 
 
 def check_tiled_output(out: Path, tile: int) -> None:

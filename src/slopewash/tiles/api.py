@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from slopewash.drafts import draft_folder
 from slopewash.errors import CheckpointError, InvalidFile, InvalidParameter, SlopewashError
 from slopewash.io.gdal import rasterio_for
+from slopewash.memory import available_memory
 from slopewash.models import Model, Preset
 from slopewash.models.state import Edges, Sides
 from slopewash.recipes.definition import Recipe, Stage, preset_beds
@@ -86,7 +87,8 @@ def erode_tiled(
     lakes
         Whether to add the layer `lake`, as `add_water` gives it for the whole; `water` is written with it.
     memory
-        Bytes that all processes may need together, such as "6GB"; more is an error before the first round.
+        Bytes that all processes may need together, such as "6GB"; more is an error before the first round. What is
+        available on this machine if not given and no cluster is either.
     force
         Whether the GeoTIFF may replace what has its name when an interrupted run goes on.
     progress
@@ -152,6 +154,8 @@ def resume_tiled(
 def _run(
     run: TiledRun, *, client: Client | None, scheduler: str | None, workers: int | None, progress: bool
 ) -> TiledResult:
+    if run.memory is None and client is None and scheduler is None:
+        run.memory = available_memory()
     if progress:
         run.watching = TileProgress()
     if workers == 0:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from slopewash.errors import InvalidParameter
+import dataclasses
+import math
+from collections.abc import Callable
+
+from slopewash.errors import InvalidParameter, NotEnoughMemory
+from slopewash.remedies import by_place
 from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.watching import words
 from slopewash.tiles.work import Work
@@ -17,6 +22,8 @@ PACE = {"virtual_pipes": 60e6, "steepest_talus": 300e6}
 """Cells times iterations per second and core, exchange included, on a server core of 2023 that does nothing else."""
 WORTH_SAYING = 5.0
 """Seconds: what is over sooner needs no estimate."""
+SMALLEST_TILE = 16
+"""Cells along the smallest tile that is proposed; commands take none smaller."""
 
 
 PER_ITERATION = 2e-4
@@ -45,23 +52,62 @@ def memory_of(work: Work, workers: int, iterations: int) -> float:
     return PROCESS + workers * (PROCESS + cells * (copies * stepped + 2 * rest))
 
 
-def sentence(work: Work, seconds: float, steps: int, *, workers: int, iterations: int, memory: float | None) -> str:
+def sentence(
+    work: Work, seconds: float, steps: int, *, workers: int, iterations: Callable[[TileGrid], int],
+    memory: float | None, cut: bool = False,
+) -> str:  # fmt: skip
     """What a run of so many steps needs, `iterations` between two exchanges. Too little memory is an error.
 
     How fast a machine is that other work may share, nobody knows beforehand: the time is what it takes at the least.
+
+    Parameters
+    ----------
+    cut
+        Whether the terrain is cut into these tiles already, so that no others can be taken.
     """
-    grid, needed = work.grid, memory_of(work, workers, iterations)
+    grid, needed = work.grid, memory_of(work, workers, iterations(work.grid))
     if memory is not None and needed > memory:
-        raise InvalidParameter(
-            f"{workers} workers with tiles of {_size(grid.tile)} need about {needed / 1e9:.1f} GB, and memory is "
-            f"{memory / 1e9:.1f} GB; take fewer workers or smaller tiles"
-        )
+        raise _too_much(work, workers, iterations, memory, cut=cut)
     at_least = words(seconds) if seconds >= 1 else "a second"
     return (
         f"{_size(grid.shape)}: {len(grid)} tile{'s' * (len(grid) > 1)} of {_size(grid.tile)}, "
         f"about {needed / 1e9:.1f} GB, at least {at_least} for {steps} steps on {workers} "
         f"{'worker with a core to itself' if workers == 1 else 'workers with a core each'}; the first rounds will show"
     )
+
+
+def _too_much(
+    work: Work, workers: int, iterations: Callable[[TileGrid], int], memory: float, *, cut: bool
+) -> NotEnoughMemory:
+    """The error of a run that needs more than it may take, with what fits, or else with the least that is enough."""
+
+    def needed(tile: tuple[int, int], workers: int) -> float:
+        grid = TileGrid.of(work.grid.shape, tile)
+        return memory_of(dataclasses.replace(work, grid=grid), workers, iterations(grid))
+
+    tile = work.grid.tile
+    sides = [] if cut else [2**n for n in range(20, 0, -1) if SMALLEST_TILE <= 2**n < max(tile)]
+    ways = [(tile, n) for n in range(workers, 0, -1)] + [((side, side), n) for side in sides for n in (workers, 1)]
+    least = math.ceil(min(needed(*way) for way in ways) / 1e8) * 1e8
+    enough = max(memory, least)
+    (sides_of, count) = next(way for way in ways if needed(*way) <= enough)
+    changes = [by_place(python=f"workers={count}", command=f"--workers {count}")] * (count != workers)
+    changes += [by_place(python=f"tile={sides_of[0]}", command=f"--tiles {sides_of[0]}")] * (sides_of != tile)
+    given = f"{enough / 1e9:g}GB"
+    changes += [by_place(python=f'memory="{given}"', command=f"--memory {given}")] * (enough > memory)
+    at_least = ", which is the least that works" if enough > memory else ""
+    return NotEnoughMemory(
+        f"{_workers(workers)} with tiles of {_size(tile)} need{'s' * (workers == 1)} about "
+        f"{_bytes(needed(tile, workers))}, and {_bytes(memory)} may be taken; give {' and '.join(changes)}{at_least}"
+    )
+
+
+def _workers(count: int) -> str:
+    return "one worker" if count == 1 else f"{count} workers"
+
+
+def _bytes(amount: float) -> str:
+    return f"{amount / 1e9:.1f} GB" if amount >= 5e7 else f"{amount / 1e6:.0f} MB"
 
 
 def measured(took: float, expected: float, left: float) -> str | None:

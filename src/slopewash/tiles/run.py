@@ -12,7 +12,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from slopewash.backends import choose_backend
-from slopewash.errors import CheckpointError, InvalidParameter, UnknownName, unknown_name
+from slopewash.errors import CheckpointError, InvalidParameter, NotEnoughMemory, UnknownName, unknown_name
 from slopewash.interrupts import whole_steps
 from slopewash.jobs.plan import Position
 from slopewash.models import Model
@@ -305,7 +305,7 @@ class TiledRun:
             while True:
                 if self.work is None:
                     self._begin_stage()
-                    self._say_what_it_needs()
+                    self._say_what_it_needs(cut=not fresh)
                 while self.at.step < len(self.program):
                     with whole_steps():  # an interrupt finds the round committed
                         self._round()
@@ -318,7 +318,7 @@ class TiledRun:
             self.spent["seconds"] = before + time.monotonic() - begin
             return self._finish()
         except BaseException as error:
-            refused = isinstance(error, InvalidParameter | UnknownName) and not self.spent["rounds"]
+            refused = isinstance(error, InvalidParameter | NotEnoughMemory | UnknownName) and not self.spent["rounds"]
             if marked and (refused or not self.store.exists(MANIFEST)):  # the next attempt must find nothing
                 self._forget(new=new)
             raise
@@ -418,7 +418,7 @@ class TiledRun:
             if before is not None and before.path not in (ground.path, self.start.path):
                 self.store.remove(before.path)
 
-    def _say_what_it_needs(self) -> None:
+    def _say_what_it_needs(self, *, cut: bool) -> None:
         """Say it once, for the finest grid."""
         work, start = self.work, self.start
         assert work is not None
@@ -426,13 +426,15 @@ class TiledRun:
         if self.number:
             return
         finest = dataclasses.replace(work, grid=TileGrid.of(start.shape, self.tile))
-        programs = self._programs(start)
-        most = self.iterations or best_iterations(finest.grid.tile, finest.grid.counts, work.model.halo or 1)
-        most = min(most, max(map(iterations_of, programs)))
+        longest, halo = max(map(iterations_of, self._programs(start))), work.model.halo or 1
+
+        def iterations(grid: TileGrid) -> int:
+            return min(self.iterations or best_iterations(grid.tile, grid.counts, halo), longest)
+
         self.watching.say(
             sentence(
                 finest, self._seconds_left(), self._steps_in_all(start), workers=self._executor.workers,
-                iterations=most, memory=self.memory,
+                iterations=iterations, memory=self.memory, cut=cut,
             )
         )  # fmt: skip
 
