@@ -84,11 +84,13 @@ def on_tiles(path: Path, options: dict[str, Any]) -> None:
 PATHS = (by_read, without_gdal, by_recipe, on_tiles)
 
 
-def warnings_of(path: Path, how: Callable[[Path, dict[str, Any]], None], **options: Any) -> list[Any]:
+def warnings_of(
+    path: Path, how: Callable[[Path, dict[str, Any]], None], category: type[Warning] = sw.NodataWarning, **options: Any
+) -> list[Any]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         how(path, options)
-    assert {warning.category for warning in caught} <= {sw.NodataWarning}
+    assert {warning.category for warning in caught} <= {category}
     return caught
 
 
@@ -129,10 +131,26 @@ def test_nan_that_nothing_declares_has_a_way_out_on_every_path(
     tmp_path: Path, suffix: str, how: Callable[[Path, dict[str, Any]], None]
 ) -> None:
     path = tmp_path / f"dem{suffix}"
-    WRITERS[suffix](path, with_border(np.nan))
-    with pytest.raises(sw.InvalidTerrain, match="nodata"):
+    heights = with_border(np.nan)
+    heights[1, 1] = 400
+    WRITERS[suffix](path, heights)
+    with pytest.raises(sw.InvalidTerrain, match=r"nodata=float\(\"nan\"\), or --nodata nan"):
         how(path, {})
     assert not warnings_of(path, how, nodata=np.nan)
+    (caught,) = warnings_of(path, how, nodata=400, category=sw.UnusualWarning)
+    assert f"5 cells of {path} are NaN, which nothing declares, and left out like those of 400" in str(caught.message)
+
+
+@pytest.mark.parametrize("how", PATHS)
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_nodata_that_no_cell_has_are_reported_once_on_every_path(
+    tmp_path: Path, suffix: str, how: Callable[[Path, dict[str, Any]], None]
+) -> None:
+    path = tmp_path / f"dem{suffix}"
+    WRITERS[suffix](path, GROUND.astype(np.float32))
+    (caught,) = warnings_of(path, how, nodata=12345, category=sw.UnusualWarning)
+    assert f"{path} has no cell of 12345, which is given as nodata" in str(caught.message)
+    assert not warnings_of(path, how, nodata=float(GROUND[6, 8]))
 
 
 @pytest.mark.parametrize("how", PATHS)

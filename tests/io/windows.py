@@ -22,7 +22,7 @@ def by_tiles(path: Path, options: dict[str, Any], tile: int | tuple[int, int] = 
     layers: dict[str, Any] = {name: np.zeros(ground.shape, np.float32) for name in ground.layers}
     nodata = np.zeros(ground.shape, bool)
     for number, window in enumerate(ground.grid):
-        part = windows.read(ground, number)
+        part, _ = windows.read(ground, number)
         assert set(part) == set(layers)
         assert ground.has_nodata or part.nodata is None
         for name in layers:

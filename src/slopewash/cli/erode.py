@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,7 +56,7 @@ from slopewash.cli.tiles import (
     erode_on_tiles,
     tiled_output,
 )
-from slopewash.errors import InvalidParameter
+from slopewash.errors import InvalidParameter, NodataWarning
 
 if TYPE_CHECKING:
     from slopewash import Observer
@@ -268,7 +269,10 @@ def command(
             layers=wanted, force=force, json=json,
         )  # fmt: skip
     recipe.check_memory()
-    terrain = recipe.terrain()
+    with warnings.catch_warnings(record=True) as caught:
+        terrain = recipe.terrain()
+    for warning in caught:
+        warnings.warn(warning.message, stacklevel=2)
     usual = sw.usual_preset(terrain)
     if preset is None and model is None and usual != stage.preset:
         stage = make(usual)
@@ -282,7 +286,8 @@ def command(
         check_holds(out, terrain)
     if strata is not None and stage.model.strata_note is not None:
         note(f"note: {stage.model.strata_note}")
-    if terrain.relief > STEEP * min(terrain.width, terrain.height):
+    holds_suspects = any(issubclass(warning.category, NodataWarning) for warning in caught)
+    if not holds_suspects and terrain.relief > STEEP * min(terrain.width, terrain.height):
         note(
             f"note: {source} rises {terrain.relief:g} m over {min(terrain.width, terrain.height):g} m; "
             f"if its cells are not {terrain.cell_size:g} m wide, give --cell-size"

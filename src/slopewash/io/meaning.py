@@ -6,6 +6,7 @@ become layers by it and by nothing else, so that they cannot differ.
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.orientation import row_0_in_the_north, upright
 from slopewash.io.suspects import SENTINELS, Look, Suspects, check_possible
 from slopewash.io.units import FOOT, HEIGHT_UNITS, US_FOOT, metres_per
-from slopewash.remedies import by_file, option
+from slopewash.remedies import by_file, by_place, option
 from slopewash.terrain import Layer, Terrain, TerrainPart
 from slopewash.terrain.fields import LAYERS, layer_spec
 
@@ -48,6 +49,8 @@ class Band:
     """From 1, where bands have numbers."""
     nodata: tuple[float, ...] = ()
     """Samples that mark cells without data; if there are any, NaN is another."""
+    asked: float | None = None
+    """The one of them that an option names."""
     scale: float = 1.0
     offset: float = 0.0
     metres: float = 1.0
@@ -73,13 +76,24 @@ class Band:
         if not self.nodata:
             return None
         found = np.zeros(samples.shape, np.bool_)
-        for value in self.nodata:
+        for value in map(float, self.nodata):
             if samples.dtype.kind == "f":
                 with np.errstate(over="ignore"):
                     found |= np.isnan(samples) | (samples == samples.dtype.type(value))
             elif value.is_integer() and np.iinfo(samples.dtype).min <= value <= np.iinfo(samples.dtype).max:
                 found |= samples == int(value)
         return found
+
+    def look(self, path: Path, stored: NDArray[Any], values: Layer, missing: Mask | None) -> Look:
+        """What is to be asked about its samples and the metres that they become."""
+        look = Look.at(values, missing, self.suspects(path, stored.dtype))
+        if self.asked is None or self.nodata.count(self.asked) > 1:  # declared, too
+            return look
+        found = dataclasses.replace(self, nodata=(self.asked,)).missing(stored)
+        nan = np.isnan(stored) if stored.dtype.kind == "f" else np.zeros(stored.shape, np.bool_)
+        alone = 0 if np.isnan(self.asked) else int(np.count_nonzero(nan))
+        asked = int(np.count_nonzero(found)) - alone
+        return dataclasses.replace(look, asked={self.asked: asked}, beside=alone if len(self.nodata) == 1 else 0)
 
     def suspects(self, path: Path, dtype: np.dtype[Any]) -> Suspects:
         """Samples that may mark cells without data though nothing says so, by the metres that they become.
@@ -139,6 +153,7 @@ def plain_band(
         nodata=(*nodata, options.nodata) if is_ground and options.nodata is not None else nodata,
         metres=metres,
         numbers=numbers or not is_ground,
+        asked=options.nodata if is_ground else None,
         span=(options.height_range or recorded) if is_ground else None,
         is_ground=is_ground and options.kind == "height",
     )
@@ -244,23 +259,26 @@ class Meaning:
 
     def terrain(self, samples: Callable[[Band], Samples], **others: Any) -> Terrain:
         """The whole, given a decoder of its bands; `others` are water sources and the like."""
-        layers, nodata, suspects = self._layers(samples, (0, 0))
-        if "elevation" in layers:
-            Look.at(layers["elevation"], nodata, suspects).question(str(self.path), suspects, stacklevel=6)
+        layers, nodata, look, suspects = self._layers(samples, (0, 0))
+        look.question(str(self.path), suspects, stacklevel=6)
         terrain = gather(
             self.path, layers, cell_size=self.cell_size, nodata=nodata, crs=self.crs, transform=self.transform, **others
         )
         return row_0_in_the_north(terrain) if self.from_the_south else terrain
 
-    def part(self, samples: Callable[[Band], Samples], origin: tuple[int, int]) -> TerrainPart:
-        """A window whose first cell is that of row and column `origin`, given a decoder of that window of its bands."""
+    def part(self, samples: Callable[[Band], Samples], origin: tuple[int, int]) -> tuple[TerrainPart, Look]:
+        """A window, given a decoder of its bands, and what is to be asked about it.
+
+        Its first cell is that of row and column `origin`.
+        """
         assert self.by_windows
-        layers, nodata, _ = self._layers(samples, origin)
+        layers, nodata, look, _ = self._layers(samples, origin)
         own = {name: layers.pop(name) for name in self.own_layers}
         try:
-            return TerrainPart(**layers, own_layers=own, nodata=nodata, cell_size=self.cell_size or 1.0)
+            part = TerrainPart(**layers, own_layers=own, nodata=nodata, cell_size=self.cell_size or 1.0)
         except InvalidTerrain as error:
             raise InvalidTerrain(f"{self.path}: {error}") from error
+        return part, look
 
     def suspects(self, dtype: np.dtype[Any]) -> Suspects:
         """Samples of the elevation that may mark cells without data, where samples are of that type."""
@@ -268,8 +286,9 @@ class Meaning:
 
     def _layers(
         self, samples: Callable[[Band], Samples], origin: tuple[int, int]
-    ) -> tuple[dict[str, Any], Any, Suspects]:
-        layers, missing, suspects = dict[str, Layer](), dict[str, Mask | None](), Suspects()
+    ) -> tuple[dict[str, Any], Any, Look, Suspects]:
+        layers, missing = dict[str, Layer](), dict[str, Mask | None]()
+        look, suspects = Look(), Suspects()
         for band in self.bands:
             stored, outside = samples(band)
             lacking = band.missing(stored)
@@ -278,14 +297,14 @@ class Meaning:
             values = band.values(self.path, stored)
             if band.is_ground:
                 check_possible(str(self.path), values, stored, lacking)
-                suspects = band.suspects(self.path, stored.dtype)
+                look, suspects = band.look(self.path, stored, values, lacking), band.suspects(self.path, stored.dtype)
             layers[band.layer] = upright(values, self.orientation)
             missing[band.layer] = None if lacking is None else upright(lacking, self.orientation)
             del stored, values
         nodata = missing.get("elevation")
         for name, lacking in missing.items():
             self._check_complete(name, layers[name], lacking, nodata, origin)
-        return layers, nodata, suspects
+        return layers, nodata, look, suspects
 
     def _check_complete(
         self, name: str, layer: Layer, missing: Mask | None, nodata: Mask | None, origin: tuple[int, int]
@@ -304,7 +323,9 @@ class Meaning:
         place = f"at row {row + origin[0]}, column {column + origin[1]}"
         if missing is not None and missing[row, column]:
             raise InvalidFile(f"{self.path}: {called} has no data {place}, where there is ground; fill it first")
+        typed = str(layer[row, column])
+        value = by_place(python=f'float("{typed}")', command=typed)
         raise InvalidTerrain(
             f"{self.path}: {called} is {layer[row, column]} {place}; fill such cells"
-            + by_file(ground=f", or give the value of cells without data with {option('nodata')}", other="")
+            + by_file(ground=f", or leave them out with {option('nodata', value, typed)}", other="")
         )

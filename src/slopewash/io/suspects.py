@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.errors import InvalidTerrain, NodataWarning
+from slopewash.errors import InvalidTerrain, NodataWarning, UnusualWarning
 from slopewash.remedies import by_file, option
 
 SENTINELS = (
@@ -44,6 +44,10 @@ class Look:
     high: float = -math.inf
     cells: Mapping[float, int] = field(default_factory=dict)
     """Cells with a number that may mark missing data, by that number in metres; none within the other ground."""
+    asked: Mapping[float, int] = field(default_factory=dict)
+    """Cells with the number that an option names as nodata, by that number."""
+    beside: int = 0
+    """Cells of NaN that are left out with them, though nothing names NaN."""
 
     @classmethod
     def at(cls, heights: NDArray[np.float32], missing: NDArray[np.bool_] | None, suspects: Suspects) -> Look:
@@ -73,6 +77,8 @@ class Look:
             min((look.low for look in parts), default=math.inf),
             max((look.high for look in parts), default=-math.inf),
             {name: sum(look.cells.get(name, 0) for look in parts) for name in names},
+            {number: sum(look.asked.get(number, 0) for look in parts) for look in parts[:1] for number in look.asked},
+            sum(look.beside for look in parts),
         )
 
     def isolated(self) -> dict[float, float]:
@@ -88,14 +94,22 @@ class Look:
         return {name: metres for name, metres in away.items() if metres >= least}
 
     def question(self, name: str, suspects: Suspects, *, stacklevel: int = 3) -> None:
-        """Warn of ground that is most likely none, in the file of that name."""
+        """Warn of ground that is most likely none, in the file of that name, and of nodata unlike an option."""
+        for number, cells in self.asked.items():
+            if cells == 0:
+                sentence = f"{name} has no cell of {number:g}, which is given as nodata"
+                warnings.warn(UnusualWarning(sentence), stacklevel=stacklevel)
+            if self.beside:
+                counted = "1 cell of " + name + " is" if self.beside == 1 else f"{self.beside} cells of {name} are"
+                sentence = f"{counted} NaN, which nothing declares, and left out like those of {number:g}"
+                warnings.warn(UnusualWarning(sentence), stacklevel=stacklevel)
         for metres, step in self.isolated().items():
             stored, cells = suspects[metres], self.cells[metres]
             counted = "1 cell of " + name + " is" if cells == 1 else f"{cells} cells of {name} are"
             beyond = "below" if metres < self.low else "above"
             sentence = (
                 f"{counted} {stored:g}, {step:.0f} m {beyond} all other ground: many programs mark cells without data "
-                f"so, but here they count as ground; if they are none, {_declared(f'{stored:g}')}"
+                f"so, but here they count as ground; if they are not ground, {_declared(f'{stored:g}')}"
             )
             warnings.warn(NodataWarning(sentence, stored), stacklevel=stacklevel)
 

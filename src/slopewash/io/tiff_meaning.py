@@ -123,6 +123,7 @@ def resolve(path: Path, info: FileInfo, options: ReadOptions) -> TiffRaster:
                 offset=_number(path, facts, number, "offset", 0.0),
                 metres=_metres(path, facts, number, layer, crs, options),
                 numbers=layer != "elevation" or place.present or _stated_unit(facts, number) is not None,
+                asked=options.nodata if layer == "elevation" else None,
                 span=options.height_range if layer == "elevation" else None,
                 is_ground=layer == "elevation" and options.kind == "height",
             )

@@ -15,7 +15,7 @@ from slopewash.io.files import inspect
 from slopewash.io.grids import Placed
 from slopewash.io.options import ReadOptions
 from slopewash.io.placement import lattice_between, same_grid
-from slopewash.io.suspects import Suspects
+from slopewash.io.suspects import Look, Suspects
 from slopewash.io.tiff_meaning import TiffRaster, resolve
 from slopewash.memory import check_memory
 from slopewash.recipes.layers import options_of, wanted
@@ -53,8 +53,8 @@ class TiffWindows:
         """Heights that may mark cells without data though nothing says so."""
         return self.raster.meaning.suspects(np.dtype(self.raster.dtype))
 
-    def read(self, ground: Ground, number: int) -> Terrain:
-        """One tile of it."""
+    def read(self, ground: Ground, number: int) -> tuple[Terrain, Look]:
+        """One tile of it, and what is to be asked about that."""
         from rasterio.windows import Window
 
         from slopewash.io import gdal_raster

@@ -123,5 +123,5 @@ def fit_tile(ground: Ground, source: Generated, field: Field, whole: tuple[Any, 
 
 def fill_tile(ground: Ground, source: ByWindows, number: int) -> tuple[Survey, Look]:
     """Read one tile of a file."""
-    part = source.read(ground, number)
-    return ground.write(number, part), Look.at(part["elevation"], part.nodata, source.suspects)
+    part, look = source.read(ground, number)
+    return ground.write(number, part), look

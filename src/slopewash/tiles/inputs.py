@@ -136,10 +136,9 @@ def write_layer(ground: Ground, name: str, values: Values, parameter: str | None
     window, cover, look = ground.grid.window(number), Cover(), Look()
     part, resampled = ground.part(window, ["elevation"]), False
     if isinstance(values, TiffWindows):
-        read, suspects = values.read(ground, number), values.suspects
+        read, look = values.read(ground, number)
         missing = np.zeros(read.shape, bool) if read.nodata is None else read.nodata
         values, cover = read["elevation"], Cover.of(missing, np.zeros(read.shape, bool), part.nodata)
-        look = Look.at(values, missing, suspects)
     elif isinstance(values, Raster):
         resampled = values.resampled
         values, missing, outside = values.cells(window)

@@ -181,6 +181,7 @@ def _band(facts: ZarrFacts, name: str, crs: Crs, options: ReadOptions, *, placed
         offset=_number(path, array, "add_offset", 0.0),
         metres=metres,
         numbers=not is_ground or placed or bool(stated),
+        asked=options.nodata if is_ground else None,
         span=options.height_range if is_ground else None,
         is_ground=is_ground,
     )

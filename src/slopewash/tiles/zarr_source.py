@@ -12,7 +12,7 @@ import numpy as np
 
 from slopewash.errors import InvalidParameter
 from slopewash.io.options import ReadOptions
-from slopewash.io.suspects import Suspects
+from slopewash.io.suspects import Look, Suspects
 from slopewash.remedies import option
 from slopewash.terrain import Terrain
 from slopewash.terrain.fields import LAYERS
@@ -47,8 +47,8 @@ class ZarrWindows:
         """What is known of it before it is read."""
         return Ground.of_file(self.raster.meaning, store, SOURCE, tile)
 
-    def read(self, ground: Ground, number: int) -> Terrain:
-        """One tile of it."""
+    def read(self, ground: Ground, number: int) -> tuple[Terrain, Look]:
+        """One tile of it, and what is to be asked about that."""
         window = ground.grid.window(number)
         return self.raster.meaning.part(
             lambda band: self.raster.samples(band, window), (window[0].start, window[1].start)
@@ -81,11 +81,11 @@ class ResultWindows:
             transform=whole.transform,
         )  # fmt: skip
 
-    def read(self, ground: Ground, number: int) -> Terrain:
-        """One tile of it."""
+    def read(self, ground: Ground, number: int) -> tuple[Terrain, Look]:
+        """One tile of it, and what is to be asked about that."""
         with self.result.reading() as whole:
             chosen = dataclasses.replace(whole, layers=ground.layers)
-            return chosen.part(ground.grid.window(number))
+            return chosen.part(ground.grid.window(number)), Look()
 
 
 def opened_zarr(path: Path, options: Mapping[str, Any], largest: int) -> ZarrWindows | ResultWindows:
