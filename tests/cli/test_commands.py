@@ -94,6 +94,15 @@ def test_a_demo_of_fewer_cells_shows_the_same_ground(
     assert sw.read(tmp_path / "terrain.exr").width == pytest.approx(extent)
 
 
+def test_a_demo_leaves_other_files_of_its_folder(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slopewash.cli.demo.draw_pictures", lambda *_: iter(()))
+    (tmp_path / "new-budget.json").write_text("of this year")
+    words = ("--preset", "outerrain", "--size", 16, "--steps", 1, "--backend", "reference")
+    assert run("demo", "-o", tmp_path, *words).code == 0
+    assert (tmp_path / "new-budget.json").read_text() == "of this year"
+    assert json.loads((tmp_path / "budget.json").read_text())["steps"] == 1
+
+
 def test_info_reports_header_and_statistics(run: Run, raw: Path) -> None:
     report = run("info", raw, "--json").json
     assert (report["width"], report["height"], report["cell_size"]) == (24, 24, 10.0)

@@ -15,7 +15,7 @@ from slopewash.cli.options import Adapter, Backend, Json, Threads
 from slopewash.cli.outputs import make_folder
 from slopewash.cli.running import run_recipe, use_adapter
 from slopewash.cli.stages import check_steps, make_stage
-from slopewash.drafts import write_beside
+from slopewash.drafts import staged
 from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -137,7 +137,8 @@ def write_data(result: Result, folder: Path) -> list[Path]:
 
     layers, budget = folder / "terrain.exr", folder / "budget.json"
     sw.write(result.terrain, layers)
-    write_beside(budget, as_json(result.as_dict()) + "\n")
+    with staged(budget) as temporary:
+        temporary.write_text(as_json(result.as_dict()) + "\n", encoding="utf-8")
     return [layers, budget]
 
 

@@ -18,7 +18,7 @@ def check_output(path: Path) -> None:
     import slopewash as sw
 
     if not sw.is_mesh_file(path):
-        sw.format_of(path)
+        sw.format_of(path).check(path)
     _check_place(path)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from slopewash.io.heights import with_nan
 from slopewash.io.info import FileInfo
 from slopewash.io.meaning import Meaning, metres_of, plain_band
 from slopewash.io.options import HeightRange, ReadOptions
-from slopewash.io.side_files import question_side_files
+from slopewash.io.side_files import check_replaceable, question_side_files, side_of_another
 from slopewash.paths import read_beside, remove_file
 from slopewash.remedies import by_file, option
 from slopewash.terrain import Layer, Terrain
@@ -80,6 +81,14 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     if options.kind == "height" and options.cell_size is None and not crs.geographic:
         question_scale(str(path), Grid(meaning.shape, crs.text, meaning.transform), cell_size)
     return meaning.terrain(lambda band: (_numbers(path, header), None))
+
+
+def check(path: Path) -> None:
+    """Refuse a place where a `.prj` is of another file, such as a shapefile."""
+    side_file = path.with_suffix(".prj")
+    check_replaceable(side_file, path)
+    if os.path.lexists(side_file) and os.path.lexists(path.with_suffix(".shp")):
+        raise side_of_another(side_file, path)
 
 
 def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:

@@ -170,6 +170,7 @@ def write(
         raise InvalidParameter(f"{path} stores heights in metres; leave out height_range, which is for {takers} only")
     if not format.all_layers:
         terrain[layer]  # an unknown layer raises before anything is written
+    format.check(path)
     format.write(terrain, path, layer, height_range, **({"notes": notes or {}} if format.keeps_notes else {}))
     return path
 

@@ -29,13 +29,15 @@ class Format:
     """Writes heights as integer steps of a range, so that `height_range` applies."""
     keeps_notes: bool = False
     """Can say what made the file."""
+    check: Callable[[Path], None] = lambda path: None
+    """Refuses a path beside which a file of somebody else has the name of one that writing replaces."""
 
 
 _TIFF = Format(probe=georaster.probe, read=georaster.read, write=georaster.write, keeps_notes=True)
-_RAW = Format(probe=raw.probe, read=raw.read, write=raw.write, whole_numbers=True)
+_RAW = Format(probe=raw.probe, read=raw.read, write=raw.write, whole_numbers=True, check=raw.check)
 
 FORMATS: Mapping[str, Format] = {
-    ".asc": Format(probe=asc.probe, read=asc.read, write=asc.write),
+    ".asc": Format(probe=asc.probe, read=asc.read, write=asc.write, check=asc.check),
     ".exr": Format(probe=exr.probe, read=exr.read, write=exr.write, all_layers=True, keeps_notes=True),
     ".hgt": Format(probe=hgt.probe, read=hgt.read, write=hgt.write),
     ".npy": Format(probe=npy.probe_npy, read=npy.read_npy, write=npy.write_npy),

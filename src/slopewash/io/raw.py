@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from slopewash.io.heights import as_uint16
 from slopewash.io.info import FileInfo
 from slopewash.io.meaning import Meaning, plain_band
 from slopewash.io.options import HeightRange, ReadOptions, check_height_range
+from slopewash.io.side_files import side_of_another
 from slopewash.paths import read_beside
 from slopewash.remedies import by_file, option
 from slopewash.terrain import Terrain
@@ -98,6 +101,16 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         cell_size=cell_size,
     )
     return meaning.terrain(lambda band: (samples, None))
+
+
+def check(path: Path) -> None:
+    """Refuse a place where a file of another program has the name of the sidecar."""
+    side = sidecar(path)
+    if not os.path.lexists(path) and os.path.lexists(side):
+        with suppress(InvalidFile):
+            if _read_sidecar(path) is not None:
+                return
+        raise side_of_another(side, path)
 
 
 def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:

@@ -5,12 +5,13 @@ What they would change is said aloud.
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from slopewash.errors import GeoreferenceWarning
+from slopewash.errors import GeoreferenceWarning, InvalidFile
 from slopewash.io.meaning import Meaning
 from slopewash.io.units import metres_per
 from slopewash.paths import read_beside
@@ -18,6 +19,20 @@ from slopewash.remedies import by_file
 
 LONGEST = 1 << 20
 _IN_XML = r"<{0}(?:\s[^>]*)?>\s*([^<]+?)\s*</{0}>"
+
+
+def check_replaceable(side: Path, main: Path) -> None:
+    """Refuse to write a file whose side file is there without it: that belongs to something else."""
+    if os.path.lexists(side) and not os.path.lexists(main):
+        raise side_of_another(side, main)
+
+
+def side_of_another(side: Path, main: Path) -> InvalidFile:
+    """Refusal to replace or remove what another program may have written."""
+    return InvalidFile(
+        f"{side} is there, and belongs to something else; move it, or choose another name than {main.name}, with which "
+        "it would be replaced"
+    )
 
 
 def question_side_files(meaning: Meaning) -> None:

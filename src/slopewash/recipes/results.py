@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from slopewash.errors import InvalidFile
+from slopewash.io.formats import format_of
+from slopewash.io.mesh_files import is_mesh_file
 from slopewash.paths import make_folder
 from slopewash.recipes.definition import Recipe, Stage
 from slopewash.recipes.manifest import CHECKPOINTS, MANIFEST, RECIPE, input_files, write_records
@@ -134,6 +136,8 @@ def check_outputs(recipe: Recipe, folder: Path | None = None, *, force: bool = F
     outputs = recipe.outputs_in(folder)
     for output in outputs:
         output.check()
+        if output.kind == "terrain" and not is_mesh_file(output.path):
+            format_of(output.path).check(output.path)
     for output in recipe.outputs if folder is not None else ():
         if output.path.parts[:1] and output.path.parts[0].lower() in OURS:
             raise InvalidFile(f"output {output.path} has a name that the run itself needs; choose another")
