@@ -77,6 +77,21 @@ def test_with_the_option_outputs_go_elsewhere_and_overwrite_only_with_force(
     again.run(folder="out/my")
 
 
+def test_outputs_that_a_script_names_go_where_it_says(place: Path) -> None:
+    """Those that were read stay in the output folder."""
+    read = sw.Recipe.read(recipe(place, 'path = "a.npz"'))
+    named = place.parent / "home" / "new.npz"
+    for output in (named, str(named), sw.Output(named)):
+        read.replace(outputs=(output,)).run()
+        assert sw.read(named).shape == (8, 8)
+        named.unlink()
+    assert not read.replace(outputs=read.outputs, seed=3).outputs_anywhere
+    assert not read.replace(outputs=()).outputs_anywhere
+    with pytest.raises(sw.InvalidFile, match="is absolute"):
+        read.replace(outputs=(named,), outputs_anywhere=False).run(folder="out/my")
+    assert not named.exists()
+
+
 LINKED = {
     "a file": ('path = "a.npz"', "a.npz", "dem.npz"),
     "a folder above": ('path = "sub/a.npz"', "sub", "."),

@@ -379,7 +379,8 @@ class Recipe:
     def replace(self, **changes: Any) -> Recipe:
         """Return a copy with some of it changed; what concerns a stage, or its model's parameters, changes the first.
 
-        A new random seed is the generator's too, and `size` its number of cells.
+        A new random seed is the generator's too, and `size` its number of cells. Outputs that are new may lie anywhere:
+        who gives them names their places.
 
         >>> recipe("landscape", size=32).replace(seed=3, steps=10, rain_rate=0.01).source.seed
         3
@@ -398,6 +399,10 @@ class Recipe:
             if not isinstance(source, Generated):
                 raise InvalidParameter(f"{source.name} is not generated; give it another size with resampled()")
             changes["source"] = source.resized(changes.pop("size"))
+        if "outputs" in changes:
+            changes["outputs"] = tuple(changes["outputs"])
+            if any(output not in self.outputs for output in changes["outputs"]):
+                changes.setdefault("outputs_anywhere", True)
         stage = {name: changes.pop(name) for name in list(changes) if name in of_stage}
         values = {name: changes.pop(name) for name in list(changes) if name in of_model}
         stages = changes.pop("stages", self.stages)
