@@ -16,6 +16,7 @@ from slopewash.io.mesh_files import is_mesh_file
 from slopewash.io.options import ReadOptions
 from slopewash.jobs.plan import Blend, Carve, Lower, Planned, Prepare, first_level, plan
 from slopewash.models.base import Footprint, Model
+from slopewash.models.maps import maps_of
 from slopewash.needs import LAYER, Needs, Part, threads
 from slopewash.recipes.layers import LayerFile, options_of, wanted
 from slopewash.recipes.levels import USUAL_RELIEF, expanded
@@ -163,7 +164,12 @@ def _stage_parts(recipe: Recipe, shape: tuple[int, int], held: float) -> Iterato
 
 
 def substeps(model: Model) -> int:
-    """Sub-steps that a step is taken in, as far as parameters tell."""
+    """Sub-steps that a step is taken in, as far as parameters tell; of a map, its highest value or the default."""
+    numbers = {
+        name: model.parameter(name).default if given.high is None else given.high
+        for name, given in maps_of(model).items()
+    }
+    model = model.replace(**numbers) if numbers else model
     return max((limit.substeps for limit in model.limits()), default=1)
 
 
