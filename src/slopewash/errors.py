@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import unicodedata
 from collections.abc import Iterable
 
@@ -267,6 +266,37 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownName:
     """
     names = sorted(known)
     name = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..."
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5) or [n for n in names if n.startswith(name)]
-    remedy = f'did you mean "{close[0]}"?' if close else f"choose one of {', '.join(names)}"
+    close = nearest(name, names)
+    remedy = f"choose one of {', '.join(names)}" if close is None else f'did you mean "{close}"?'
     return UnknownName(f'unknown {kind} "{name}"; {remedy}')
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """Return the name that was most likely meant: one that begins so, or one with a wrong letter in three at most.
+
+    >>> nearest("rain", ["train", "rain_rate"]), nearest("cup", ["gpu", "cpu"]), nearest("mountain", ["outerrain"])
+    ('rain_rate', 'cpu', None)
+    """
+    known = list(names)
+    begun = [each for each in known if name and each.startswith(name)]
+    if begun:
+        return min(begun, key=len)
+    slips, close = min(((_slips(name, each), each) for each in known), key=lambda found: found[0], default=(1, ""))
+    return close if slips <= max(1, len(name) // 3) else None
+
+
+def _slips(typed: str, meant: str) -> int:
+    """Letters to add, leave out, replace or swap with the next until two words are the same.
+
+    >>> _slips("unrael", "unreal"), _slips("stratum", "strata")
+    (1, 2)
+    """
+    before, row = [0] * (len(meant) + 1), list(range(len(meant) + 1))
+    for i, letter in enumerate(typed, start=1):
+        older, before, row = before, row, [i]
+        for j, other in enumerate(meant, start=1):
+            least = min(before[j] + 1, row[-1] + 1, before[j - 1] + (letter != other))
+            if i > 1 and j > 1 and (letter, typed[i - 2]) == (meant[j - 2], other):
+                least = min(least, older[j - 2] + 1)
+            row.append(least)
+    return row[-1]

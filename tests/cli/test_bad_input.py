@@ -44,6 +44,18 @@ CASES = {
     "picture of another kind": (["erode", "{raw}", "-o", "{out}", "--picture", "{folder}/a.jpg"], "must end in .png"),
     "picture in a file": (["erode", "{raw}", "-o", "{out}", "--picture", "{text}/none/a.png"], "cannot be created"),
     "unknown preset": (["erode", "{raw}", "-o", "{out}", "--preset", "jako"], 'did you mean "jako2011"'),
+    "preset like none": (["erode", "{raw}", "-o", "{out}", "--preset", "mountain"], "choose one of bezin2010, "),
+    "landscape as preset": (
+        ["erode", "{raw}", "-o", "{out}", "--preset", "alpine"],
+        "alpine is a landscape of the library, not a preset; make it with slopewash demo --recipe alpine",
+    ),
+    "parameter as layer": (
+        ["erode", "{raw}", "-o", "{out}", "--layer", "rain_rate=rain.png:0..1"],
+        "rain_rate is a parameter, not a layer; give its map with --map rain_rate=FILE:LOW..HIGH",
+    ),
+    "suffix like none": (["erode", "{folder}/a.xyz", "-o", "{out}"], "known suffixes are .asc, "),
+    "picture as heights": (["erode", "{folder}/a.jpg", "-o", "{out}"], "is not read; save it as a grey .png"),
+    "Zarr in memory": (["erode", "{folder}/a.zarr", "-o", "{out}"], "slopewash erode takes it with --tiles 2048"),
     "unknown model": (["erode", "{raw}", "-o", "{out}", "--model", "virtual_pipe"], 'did you mean "virtual_pipes"'),
     "unknown parameter": (["erode", "{raw}", "-o", "{out}", "--set", "rain=1"], 'did you mean "rain_rate"'),
     "out of range": (["erode", "{raw}", "-o", "{out}", "--set", "pipe_area=-1"], "must be positive"),

@@ -122,7 +122,8 @@ def test_the_input_is_overwritten_only_by_force(run: Run, raw: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (("convert", "{raw}", "-o", "{folder}/a.tif", "--layer", "wear"), 'unknown layer "wear"'),
+        (("convert", "{raw}", "-o", "{folder}/a.tif", "--layer", "wear"), "has no layer wear; it has elevation"),
+        (("convert", "{raw}", "-o", "{folder}/a", "--layers", "flow"), "has no layer flow; it has elevation"),
         (("convert", "{raw}", "-o", "{folder}/a.exr", "--layer", "elevation"), "holds every layer; leave it out"),
         (("convert", "{raw}", "-o", "{folder}/a.tif", "--out-height-range", "0..9"), "a.tif stores metres"),
         (("convert", "{raw}", "-o", "{folder}/a.png", "--out-height-range", "9..0"), "must be below the second"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -108,14 +109,15 @@ def command(
         assert isinstance(terrain, sw.Terrain)
         names = parse_layers(layers)
         terrain = with_rivers(terrain, names)
-        for name in names:
-            terrain[name]
+        _check_has(source, terrain, names)
         files = sw.write_masks(terrain, out, names)
         written = [str(file) for file in files]
         print_json({"input": str(source), "files": written}) if json else show("\n".join(written))
         return
     _check_layer(out, layer)
     chosen = layer or "elevation"
+    if isinstance(terrain, sw.Terrain):
+        _check_has(source, terrain, (chosen,))
     if cog:
         assert isinstance(terrain, sw.Terrain)
         sw.write_geotiff(terrain, out, layers="all" if layer is None else [layer])
@@ -144,6 +146,12 @@ def read_any(source: Path, out: Path, options: dict[str, Any], *, work: tuple[st
     if "cell_size" not in options:
         raise InvalidParameter(f"{source} is a mesh; give the side of the cells of {out} in metres with --cell-size")
     return mesh.to_terrain(options["cell_size"])
+
+
+def _check_has(source: Path, terrain: Terrain, layers: Sequence[str]) -> None:
+    for name in layers:
+        if name not in terrain:
+            raise InvalidParameter(f"{source} has no layer {name}; it has {', '.join(terrain)}")
 
 
 def _check_layer(out: Path, layer: str | None) -> None:

@@ -32,10 +32,21 @@ def make_stage(
     check_steps(steps)
     if dry and settle is False:
         raise InvalidParameter("--dry needs settling; leave out --no-settle")
+    check_preset(preset)
     check_named(preset, model)
     chosen = sw.find_model(model)() if model is not None and preset is None else preset
     stage = sw.Stage.of(chosen, steps=steps, strength=strength, settle=settle, dry=dry, edges=edges, gullies=gullies)
     return stage.with_parameters(**parse_settings(stage.model, settings))
+
+
+def check_preset(name: str | None) -> None:
+    """Refuse a landscape of the library in the place of a preset."""
+    import slopewash as sw
+
+    if name is not None and name not in sw.presets() and name in sw.looks():
+        raise InvalidParameter(
+            f"{name} is a landscape of the library, not a preset; make it with slopewash demo --recipe {name}"
+        )
 
 
 def check_steps(steps: int | None) -> None:

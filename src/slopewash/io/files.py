@@ -110,7 +110,7 @@ def inspect(path: Path, options: ReadOptions) -> FileInfo:
     """
     if not (path.suffix or path.exists()):
         raise InvalidFile(f"{path} does not exist")
-    format = format_of(path)
+    format = format_of(path, reads=True)
     _check_file(path)
     info = format.probe(path, options)
     check_info(path, info, options)
@@ -187,7 +187,7 @@ def probe(path: str | os.PathLike[str]) -> FileInfo:
     path = Path(path)
     if not (path.suffix or path.exists()):
         raise InvalidFile(f"{path} does not exist")
-    format = format_of(path)
+    format = format_of(path, reads=True)
     _check_file(path)
     return format.probe(path, ReadOptions())
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from slopewash.errors import InvalidFile
+from slopewash.errors import InvalidFile, nearest
 from slopewash.io import asc, exr, georaster, hgt, npy, png, raw
 from slopewash.io.info import FileInfo
-from slopewash.io.mesh_files import is_mesh_file
+from slopewash.io.mesh_files import MESH_FORMATS, is_mesh_file
 from slopewash.io.options import ReadOptions
-from slopewash.remedies import by_place
+from slopewash.remedies import by_file, by_place
 from slopewash.terrain import Terrain
 
 
@@ -50,8 +49,11 @@ FORMATS: Mapping[str, Format] = {
 }
 
 
-def format_of(path: Path) -> Format:
-    """Return the format of a suffix.
+_PICTURES = (".jpg", ".jpeg", ".gif", ".webp")
+
+
+def format_of(path: Path, *, reads: bool = False) -> Format:
+    """Return the format of a suffix, of a file to be written or of one that `reads`.
 
     >>> format_of(Path("hill.PNG")).whole_numbers
     True
@@ -62,13 +64,27 @@ def format_of(path: Path) -> Format:
     suffix = path.suffix.lower()
     if suffix in FORMATS:
         return FORMATS[suffix]
-    known = ", ".join(FORMATS)
+    known = f"{', '.join(FORMATS)} of grids, {', '.join(MESH_FORMATS)} of meshes"
     if not suffix:
         raise InvalidFile(f"{path} has no suffix, so its format is unknown; known suffixes are {known}")
-    if suffix in (".jpg", ".jpeg", ".gif", ".webp"):
+    if suffix in _PICTURES and reads:
+        raise InvalidFile(
+            f"{path} is a picture of 8 bits, which is not read; save it as a grey .png"
+            + by_file(ground=", of 16 bits if its source has heights", other="")
+        )
+    if suffix in _PICTURES:
         raise InvalidFile(
             f"{path} would store 8 bits, too few for heights; write .exr or .png, "
             f"or draw a picture with {by_place(python='sw.render', command='slopewash render')}"
+        )
+    if suffix == ".zarr" and reads:
+        raise InvalidFile(
+            f"{path} is a Zarr group, which is read by windows: "
+            + by_place(
+                python="give it to sw.erode_tiled, or read the result of a run with sw.read_tiled",
+                command="slopewash erode takes it with --tiles 2048 -o OUT.zarr, and slopewash convert reads "
+                "the result of such a run",
+            )
         )
     if suffix == ".zarr":
         raise InvalidFile(
@@ -86,6 +102,6 @@ def format_of(path: Path) -> Format:
                 command=f"slopewash convert {path} -o {path.with_suffix('.exr').name} --cell-size METRES",
             )
         )
-    close = difflib.get_close_matches(suffix, FORMATS, n=1, cutoff=0.5)
-    remedy = f'did you mean "{close[0]}"? Known suffixes are {known}' if close else f"known suffixes are {known}"
+    close = nearest(suffix, (*FORMATS, *MESH_FORMATS))
+    remedy = f"known suffixes are {known}" if close is None else f'did you mean "{close}"? Known suffixes are {known}'
     raise InvalidFile(f'{path} has the unknown suffix "{suffix}"; {remedy}')

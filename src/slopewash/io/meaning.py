@@ -90,6 +90,7 @@ class Band:
         if self.asked is None or self.nodata.count(self.asked) > 1:  # declared, too
             return look
         found = dataclasses.replace(self, nodata=(self.asked,)).missing(stored)
+        assert found is not None
         nan = np.isnan(stored) if stored.dtype.kind == "f" else np.zeros(stored.shape, np.bool_)
         alone = 0 if np.isnan(self.asked) else int(np.count_nonzero(nan))
         asked = int(np.count_nonzero(found)) - alone

@@ -53,8 +53,9 @@ class Look:
     def at(cls, heights: NDArray[np.float32], missing: NDArray[np.bool_] | None, suspects: Suspects) -> Look:
         """Look at finite heights in metres, those that are missing left out.
 
-        >>> Look.at(np.array([[3.0, 5.0, -9999.0]], np.float32), None, {-9999.0: -9999.0})
-        Look(low=3.0, high=5.0, cells={-9999.0: 1})
+        >>> look = Look.at(np.array([[3.0, 5.0, -9999.0]], np.float32), None, {-9999.0: -9999.0})
+        >>> look.low, look.high, look.cells
+        (3.0, 5.0, {-9999.0: 1})
         """
         ground: Any = True if missing is None else ~missing
         cells: dict[float, int] = {}

@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slopewash.errors import GeoreferenceWarning, InvalidFile, InvalidParameter, InvalidTerrain, unknown_name
+from slopewash.errors import (
+    GeoreferenceWarning,
+    InvalidFile,
+    InvalidParameter,
+    InvalidTerrain,
+    UnknownName,
+    unknown_name,
+)
 from slopewash.io.files import read_with
 from slopewash.io.grids import Placed, has_coordinates
 from slopewash.io.options import HeightRange, ReadOptions, ValueOptions, check_height_range
@@ -18,7 +25,7 @@ from slopewash.memory import check_memory
 from slopewash.models import find_model, model_names
 from slopewash.recipes.bedrock import Above
 from slopewash.recipes.masking import MASK
-from slopewash.remedies import Wanted, read_for
+from slopewash.remedies import Wanted, by_place, read_for
 from slopewash.terrain import Layer, Terrain
 from slopewash.terrain.fields import LAYERS, layer_spec
 from slopewash.terrain.resampling import resampled_shape
@@ -163,6 +170,16 @@ def input_layers() -> list[str]:
     ]
 
 
+def _unknown(name: str) -> UnknownName:
+    declared = [each for model in model_names() for each in find_model(model).parameters() if each.name == name]
+    if not any(each.mappable for each in declared):
+        return unknown_name("layer", name, input_layers())
+    how = by_place(
+        python="a Map as its value", command=f"--map {name}=FILE:LOW..HIGH", recipe=f"[stages.parameters.{name}]"
+    )
+    return UnknownName(f"{name} is a parameter, not a layer; give its map with {how}")
+
+
 def as_layer_sources(given: Mapping[str, Any]) -> dict[str, LayerSource]:
     """Check names; a path becomes a file to read.
 
@@ -172,7 +189,7 @@ def as_layer_sources(given: Mapping[str, Any]) -> dict[str, LayerSource]:
     sources: dict[str, LayerSource] = {}
     for name, source in given.items():
         if name not in input_layers():
-            raise unknown_name("layer", name, input_layers())
+            raise _unknown(name)
         if isinstance(source, str | Path):
             source = LayerFile(path=Path(source))
         elif isinstance(source, int | float) and not isinstance(source, bool):

@@ -377,7 +377,7 @@ class _Reader:
 def _check_input(path: Path) -> None:
     if not path.is_file():
         raise InvalidFile(f"{path} does not exist" if not path.exists() else f"{path} is not a file")
-    format_of(path)
+    format_of(path, reads=True)
 
 
 def _check_level(cells: int, values: Facts, before: Sequence[Level]) -> None:
