@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from slopewash.errors import InvalidFile, InvalidParameter
+from slopewash.generators import generate, generator_names
 from slopewash.io import probe, read, write
 from slopewash.terrain import Terrain
 
@@ -31,7 +32,7 @@ def test_square_file_needs_no_size_and_other_files_do(tmp_path: Path) -> None:
     assert read(path, height_range=(0.0, 8.0), shape=(1, 4))["elevation"].tolist() == [[0.0, 8.0, 0.0, 8.0]]
     with pytest.raises(InvalidParameter, match="--height-range"):
         read(path)
-    with pytest.raises(InvalidFile, match="8 bytes; 3 x 1 heights of 16 bits need 6"):
+    with pytest.raises(InvalidFile, match="8 bytes; 1 rows and 3 columns of 16-bit heights need 6"):
         read(path, height_range=(0.0, 8.0), shape=(1, 3))
     path.write_bytes(bytes(6))
     with pytest.raises(InvalidFile, match=r"not a square.*shape="):
@@ -39,6 +40,21 @@ def test_square_file_needs_no_size_and_other_files_do(tmp_path: Path) -> None:
     path.write_bytes(bytes(9))
     with pytest.raises(InvalidFile, match="not a square"):
         probe(path)
+
+
+def test_floats_are_not_taken_for_twice_as_many_integers(tmp_path: Path) -> None:
+    path, ground = tmp_path / "floats.raw", generate("dome", size=40, seed=1)
+    path.write_bytes(ground["elevation"].astype("<f4").tobytes())
+    for shape in (None, (40, 40)):
+        with pytest.raises(InvalidFile, match="as 40 rows and 40 columns of 32-bit floats have, which are not read"):
+            read(path, height_range=(0.0, 8.0), shape=shape)
+    with pytest.raises(InvalidFile, match=r"has 32-bit floats, which are not read .* save it as \.npy or \.tif"):
+        read(path, height_range=(0.0, 8.0), shape=(80, 40))
+    for kind in generator_names():  # no heights of 16 bits are taken for floats, wherever they lie in the range
+        for low, high in ((0.0, 1000.0), (-400.0, 1000.0), (-2000.0, 6000.0)):
+            write(generate(kind, size=64, seed=2, relief=90.0), tmp_path / "own.raw", height_range=(low, high))
+            (tmp_path / "own.raw.json").unlink()
+            read(tmp_path / "own.raw", height_range=(low, high), shape=(64, 64))
 
 
 def test_explicit_options_win_over_the_sidecar(tmp_path: Path) -> None:
@@ -75,7 +91,7 @@ def test_damaged_sidecar_is_reported(tmp_path: Path, text: str) -> None:
 def test_truncated_file_is_reported(hill: Terrain, tmp_path: Path) -> None:
     path = write(hill, tmp_path / "hill.r16")
     path.write_bytes(path.read_bytes()[:-3])
-    with pytest.raises(InvalidFile, match="67 bytes; 7 x 5 heights"):
+    with pytest.raises(InvalidFile, match="67 bytes; 5 rows and 7 columns of 16-bit heights"):
         read(path)
 
 

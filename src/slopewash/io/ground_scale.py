@@ -41,7 +41,7 @@ def question_scale(name: str, grid: Grid, cell_size: float | None) -> None:
         crs = "no CRS" if grid.crs is None else f"the CRS {short(grid.crs)}, which is not in degrees,"
         warnings.warn(
             f"{name} has {crs} and coordinates that may be degrees; its cells of {cell_size:g} are taken for metres: "
-            f"if they are not, give it the right CRS, or {remedy}",
+            f"if they are degrees, give it their CRS, as gdal_translate -a_srs does, or {remedy}",
             GeoreferenceWarning,
             stacklevel=2,
         )

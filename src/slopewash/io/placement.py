@@ -282,8 +282,9 @@ class Cover:
         """
         if self.outside:
             share = min(math.floor(1000 * (1 - self.outside / self.cells)) / 10, 99.9)
+            shown = f"{share:g} %" if share else "less than 0.1 %"
             raise InvalidFile(
-                f"{path} covers {share:g} % of the terrain; give one that covers all of it, or crop the terrain to it"
+                f"{path} covers {shown} of the terrain; give one that covers all of it, or crop the terrain to it"
             )
         if self.empty:
             raise InvalidFile(f"{path} has no data in {self.empty} cells of the terrain; fill them first")
@@ -318,8 +319,27 @@ def lattice_between(path: Path, raster: Placed, terrain: Placed) -> Lattice | No
         rasterio_for(f"{path} lies in another CRS than the terrain")
         known, wanted = parsed_crs(terrain.crs), parsed_crs(raster.crs)
         if known != wanted:
-            return _projected(path, raster, terrain, (known, wanted))
-    return _straight(raster, terrain)
+            return _meeting(path, raster, terrain, _projected(path, raster, terrain, (known, wanted)))
+    return _meeting(path, raster, terrain, _straight(raster, terrain))
+
+
+def _meeting(path: Path, raster: Placed, terrain: Placed, lattice: Lattice) -> Lattice:
+    """The lattice, unless the raster lies wholly beside the terrain."""
+    rows, columns = raster.shape
+    x, y = lattice.x, lattice.y
+    if x.max() <= 0 or x.min() >= columns or y.max() <= 0 or y.min() >= rows:
+        raise InvalidFile(
+            f"{path} lies beside the terrain: at {_extent(raster)}, and the terrain at {_extent(terrain)}; give one of "
+            "the same place, or correct the CRS that is wrong, as gdal_translate -a_srs does"
+        )
+    return lattice
+
+
+def _extent(grid: Placed) -> str:
+    rows, columns = (np.array([0.0, n]) for n in grid.shape)
+    x, y = _world(grid, rows, columns)
+    crs = "no CRS" if grid.crs is None else _name(grid.crs)
+    return f"x {x.min():.7g} .. {x.max():.7g}, y {y.min():.7g} .. {y.max():.7g} in {crs}"
 
 
 def same_grid(raster: Placed, terrain: Placed, lattice: Lattice) -> bool:
@@ -359,7 +379,7 @@ def _transformed(path: Path, terrain: Placed, systems: tuple[Any, Any], rows: Nu
     if found is None:
         raise InvalidFile(
             f"{path} lies in a CRS to which nothing leads from that of the terrain, {_name(terrain.crs)}, as if on "
-            "another planet; give both the right CRS"
+            "another planet; give both the right CRS, as gdal_translate -a_srs does"
         )
     if not np.isfinite(found).all():
         raise InvalidFile(f"{path} lies in a CRS that is not defined for all of the terrain; warp it to the terrain's")

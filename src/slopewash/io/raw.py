@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from slopewash.drafts import staged
 from slopewash.errors import InvalidFile
@@ -24,7 +25,12 @@ from slopewash.paths import read_beside
 from slopewash.remedies import by_file, option
 from slopewash.terrain import Terrain
 
-_SAMPLE = np.dtype("<u2")
+_SAMPLE, _FLOAT = np.dtype("<u2"), np.dtype("<f4")
+_LEAST, _MOST = 1e-4, 1e5
+"""Metres between which heights are plausible, besides 0."""
+_UNLIKE = 8
+"""Least ratio of the difference of neighbours to that of every second sample in halves of floats."""
+_LOOKED_AT, _FEWEST = 1 << 20, 64
 _LONGEST_SIDE_FILE = 1 << 20
 """Bytes."""
 
@@ -57,10 +63,13 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
     else:
         rows = columns = math.isqrt(bytes_found // _SAMPLE.itemsize)
         if rows * columns * _SAMPLE.itemsize != bytes_found:
+            side = math.isqrt(bytes_found // _FLOAT.itemsize)
+            _check_not_floats(path, (side, side), bytes_found)
             raise InvalidFile(f"{path} has {bytes_found} bytes, which is not a square of 16-bit heights; {_remedy()}")
     if rows * columns * _SAMPLE.itemsize != bytes_found:
+        _check_not_floats(path, (rows, columns), bytes_found)
         raise InvalidFile(
-            f"{path} has {bytes_found} bytes; {columns} x {rows} heights of 16 bits need "
+            f"{path} has {bytes_found} bytes; {rows} rows and {columns} columns of 16-bit heights need "
             f"{rows * columns * _SAMPLE.itemsize}"
         )
     return FileInfo(
@@ -74,6 +83,34 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
     )
 
 
+def _check_not_floats(path: Path, shape: tuple[int, int], bytes_found: int) -> None:
+    rows, columns = shape
+    if rows * columns * _FLOAT.itemsize == bytes_found:
+        raise InvalidFile(
+            f"{path} has {bytes_found} bytes, as {rows} rows and {columns} columns of 32-bit floats have, which are "
+            "not read without a header; save it as .npy or .tif"
+        )
+
+
+def _are_floats(samples: NDArray[np.uint16]) -> bool:
+    """Whether samples are halves of floats: all pairs make plausible heights, and neighbours have little in common.
+
+    >>> heights = np.random.default_rng(1).random(4096, np.float32) * 900
+    >>> _are_floats(heights.view(_SAMPLE)), _are_floats(np.arange(16000, 18000, dtype=_SAMPLE))
+    (True, False)
+    """
+    first = samples.ravel()[:_LOOKED_AT]
+    first = first[: first.size // 2 * 2]
+    if first.size < _FEWEST:
+        return False
+    with np.errstate(invalid="ignore"):
+        sizes = np.abs(first.view(_FLOAT))
+    if not np.all((sizes == 0) | ((sizes > _LEAST) & (sizes < _MOST))):
+        return False
+    low, high = first[::2].astype(np.int32), first[1::2].astype(np.int32)
+    return bool(np.abs(high - low).mean() > _UNLIKE * max(np.abs(np.diff(high)).mean(), 1.0))
+
+
 def _remedy() -> str:
     size = option("shape", "(rows, columns)", "ROWS,COLUMNS")
     return by_file(ground=f"give its size with {size}", other="save it as .png, which has rows and columns")
@@ -84,6 +121,8 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     noted = _read_sidecar(path)
     with decoding(path, "RAW"):
         samples = np.fromfile(path, dtype=_SAMPLE).reshape(info.height, info.width)
+    if noted is None and _are_floats(samples):
+        raise InvalidFile(f"{path} has 32-bit floats, which are not read without a header; save it as .npy or .tif")
     height_range = options.height_range
     cell_size = options.cell_size
     if noted is not None and None in (height_range, cell_size):
