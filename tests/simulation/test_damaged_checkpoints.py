@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import random
 import shutil
 import warnings
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.damage import DAMAGES, Found, Tally, try_at_random
+from tests.damage import DAMAGES, SURE, Found, Tally, damaged, files_of, try_at_random
 
 import slopewash as sw
 from slopewash.errors import CheckpointError, StabilityWarning
@@ -104,16 +105,45 @@ CASES: dict[str, Case] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_damage_at_random_is_refused_or_changes_nothing(tmp_path: Path, case: str) -> None:
+    """What is damaged in the newest checkpoint is noticed by every command; nothing else is needed."""
     begin, act, share = CASES[case]
     begin(tmp_path / "run")
     wanted = act(tmp_path / "run").values
-    tally = Tally()
+    newest = sw.find_checkpoints(tmp_path / "run")[0]
+    whole, tally = content(newest), Tally()
 
     def judge(folder: Path) -> None:
+        same = tally.same
         tally.judge(lambda: act(folder), wanted)
+        assert (tally.same > same) == (content(folder / newest.name) == whole)
 
     try_at_random(tmp_path, tmp_path / "run", max(FUZZ // share, 4), DAMAGES, judge)
     print(f"{case}: {tally}")
+
+
+def content(checkpoint: Path) -> dict[str, bytes | None]:
+    """Bytes of its files; None for what is no file."""
+    return {
+        path.name: path.read_bytes() if path.is_file() and not path.is_symlink() else None
+        for path in checkpoint.iterdir()
+    }
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_damage_of_the_only_checkpoint_is_refused(tmp_path: Path, case: str) -> None:
+    """Whichever file it is in: also by a command that only shows facts."""
+    begin, act, _ = CASES[case]
+    begin(tmp_path / "run")
+    newest, *older = sw.find_checkpoints(tmp_path / "run")
+    for path in older:
+        shutil.rmtree(path)
+    wanted, chance, tally = act(tmp_path / "run").values, random.Random(case), Tally()
+    files = files_of(newest)
+    for damage in SURE:
+        for file in {chance.choice(files), newest / "manifest.json"}:
+            name = file.relative_to(tmp_path / "run")
+            folder = damaged(tmp_path, tmp_path / "run", name, damage, chance)
+            assert tally.judge(lambda folder=folder: act(folder), wanted), f"{damage.__name__} of {name}"  # type: ignore[misc]
 
 
 def resealed(checkpoint: Path, key: str, taken: Path) -> None:
