@@ -17,19 +17,17 @@ from hypothesis import strategies as st
 
 import slopewash as sw
 from slopewash import seals
-from slopewash.errors import SealWarning
+from slopewash.errors import ForeignCheckpoint, SealWarning
 
+VARIABLE = seals.variable()
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
 
 
 @pytest.fixture(autouse=True)
 def state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path_factory.mktemp("state")
-    monkeypatch.setenv("LOCALAPPDATA" if sys.platform == "win32" else "XDG_STATE_HOME", str(folder))
+    monkeypatch.setenv(VARIABLE, str(folder))
     return folder / "slopewash"
-
-
-VARIABLE = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_STATE_HOME"
 
 
 def test_the_secret_is_made_once_and_is_the_users_alone(state: Path) -> None:
@@ -227,3 +225,27 @@ def test_of_several_processes_that_make_the_secret_at_once_all_have_the_same(sta
     with multiprocessing.get_context("fork").Pool(8) as pool:
         assert len(set(pool.map(_secret_of_a_process, range(32), chunksize=1))) == 1
     assert [file.name for file in state.iterdir()] == [seals.FILE]
+
+
+@posix
+def test_containers_know_each_others_checkpoints_by_a_secret_on_a_volume(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A home that can be written and is gone with its container raises no question: the refusal says what to do."""
+
+    def enter(container: str) -> None:
+        (tmp_path / container).mkdir(exist_ok=True)
+        monkeypatch.setenv("HOME", str(tmp_path / container))
+
+    monkeypatch.delenv("XDG_STATE_HOME")
+    simulation = sw.Simulation(sw.generate("hill", size=16), sw.VirtualPipes(), backend="reference")
+    enter("first")
+    simulation.checkpoint(tmp_path / "run.ckpt")
+    enter("second")
+    with pytest.raises(ForeignCheckpoint, match=r"if a job of yours did, set XDG_STATE_HOME for both to one folder"):
+        sw.Simulation.resume(tmp_path / "run.ckpt")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "volume"))
+    enter("first")
+    simulation.checkpoint(tmp_path / "shared.ckpt")
+    enter("second")
+    assert sw.Simulation.resume(tmp_path / "shared.ckpt").step == 0

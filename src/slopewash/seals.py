@@ -122,10 +122,14 @@ def _file() -> Path | None:
     return file if file.is_absolute() else None
 
 
+def variable() -> str:
+    """Variable of the environment that names the folder in which programs keep their state, the secret among it."""
+    return "LOCALAPPDATA" if sys.platform == "win32" else "XDG_STATE_HOME"
+
+
 def _look() -> bytes | Problem:
     """The secret in its file, which is made if it is missing, if it is the user's alone."""
-    variable = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_STATE_HOME"
-    elsewhere = f"set {variable} to a folder of your own that can be written"
+    elsewhere = f"set {variable()} to a folder of your own that can be written"
     file = _file()
     if file is None:
         return Problem("there is no home folder to keep your secret in", elsewhere)

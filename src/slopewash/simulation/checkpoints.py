@@ -21,7 +21,7 @@ from slopewash.errors import CheckpointError, CheckpointWarning, ForeignCheckpoi
 from slopewash.flushing import flush_folder
 from slopewash.paths import make_folder, move, remove_if_empty, remove_tree
 from slopewash.remedies import by_place
-from slopewash.seals import problem, warn_if_unkept
+from slopewash.seals import problem, variable, warn_if_unkept
 from slopewash.simulation.checkpoint_files import MANIFEST, Arrays, read_arrays, read_manifest, write_files
 from slopewash.simulation.locks import FolderLock
 
@@ -337,8 +337,9 @@ def foreign(checkpoint: object) -> ForeignCheckpoint:
             f"whether {checkpoint} carries your seal is unknown: {unkept.why}; {unkept.remedy}; or {trust}"
         )
     return ForeignCheckpoint(
-        f"{checkpoint} does not carry your seal: slopewash up to 0.2, another user or another machine wrote it, or it "
-        f"was changed; {trust}"
+        f"{checkpoint} does not carry your seal: slopewash up to 0.2, another user or another machine or container "
+        f"wrote it, or it was changed; if a job of yours did, set {variable()} for both to one folder that is kept; "
+        f"{trust}"
     )
 
 
