@@ -166,7 +166,6 @@ def test_checking_a_recipe_questions_values_maps_and_a_sea_as_its_run_would(
     for values, expected in {
         "rain_rate = 50": RAIN,
         'rain_rate = { file = "rain.tif" }': RAIN,
-        "sea_level = 3200": "note: sea_level is 3200 m and the ground 0 .. 900 m: all of it is under water\n",
         "sea_level = -3200": "so far below that no river reaches it\n",
         "sea_level = 100": "",
     }.items():
@@ -175,3 +174,33 @@ def test_checking_a_recipe_questions_values_maps_and_a_sea_as_its_run_would(
         assert (done.code, "is valid" in done.out) == (0, True)
         assert done.err.endswith(expected)
         assert done.err.count("\n") == bool(expected)
+
+
+REFUSED = {
+    "a sea above all ground": ("sea_level = 3200", "", "all of it would be under water; choose a lower sea level"),
+    "too long a time step": ("time_step = 500", "", "a step would need"),
+    "an output over the recipe's own files": ("", '[[outputs]]\npath = "recipe.toml/a.npz"', "the run itself needs"),
+    "an output over an input": ("", '[[outputs]]\npath = "hill.npy"', "would be overwritten"),
+    "a home that only a shell knows": ("", '[[outputs]]\npath = "~/hill.npy"', "only a shell knows"),
+    "a mask for a mesh": ("", '[layers]\nmask = 0.5\n[[stages]]\nmodel = "mesh_particles"\nsteps = 1', "erodes a mesh"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("source", ['generator = "hill"\nsize = 32\nrelief = 900', 'file = "hill.npy"'])
+def test_checking_a_recipe_refuses_what_its_run_refuses_with_the_same_sentence(
+    case: str, source: str, tmp_path: Path, run: Run
+) -> None:
+    values, more, words = REFUSED[case]
+    np.save(tmp_path / "hill.npy", sw.generate("hill", size=24, relief=900.0)["elevation"])
+    recipe = tmp_path / "my.toml"
+    stage = f'[[stages]]\nmodel = "virtual_pipes"\nsteps = 1\nparameters = {{ {values} }}\n'
+    recipe.write_text(f"[source]\n{source}\n{stage}{more}")
+    there = ("-o", tmp_path)
+    if "over an input" in case and "generator" in source:
+        pytest.skip("it reads nothing")
+    checked, ran = (run("run", recipe, *there, *check) for check in (("--check",), ()))
+    assert (checked.code, ran.code, checked.out) == (2, 2, "")
+    assert words in checked.err
+    assert checked.err.splitlines()[-1:] == ran.err.splitlines()[-1:]
+    assert {path.name for path in tmp_path.iterdir()} == {"hill.npy", "my.toml"}

@@ -108,7 +108,7 @@ def test_a_run_ended_by_a_signal_is_resumed_to_an_identical_file(
     assert process.returncode == code
     assert "Traceback" not in err
     if number != signal.SIGKILL:
-        assert f"checkpoint written; to continue: slopewash resume {folder}\n" in err
+        assert err.endswith(f"; to continue: slopewash resume {folder}\n")
     done = run("resume", folder)
     assert done.code == 0
     assert done.err.startswith("continuing after ")
@@ -127,7 +127,7 @@ def test_interrupted_runs_and_settlings_are_resumed_to_an_identical_file(
         done = run(*words_of(ground, out, "--picture", picture, "--checkpoint", folder))
         monkeypatch.undo()
     assert done.code == code
-    assert f"checkpoint written; to continue: slopewash resume {folder}\n" in done.err
+    assert done.err.endswith(f"; to continue: slopewash resume {folder}\n")
     assert f"interrupted after {min(after, STEPS)}" in done.err
     facts = run("info", folder, "--json").json
     assert (facts["step"] + facts["settling_steps"], facts["finished"]) == (after, False)

@@ -65,7 +65,8 @@ def finish(
                 show(words)
     note_silted_sea(result)
     if code:
-        note(f"interrupted after {result.progress}; what is done is in {files}")
+        again = f"; to continue: {resuming(running)}" if kept and not running.finished else ""
+        note(f"interrupted after {result.progress}; what is done is in {files}{again}")
     return code
 
 

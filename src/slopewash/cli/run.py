@@ -124,8 +124,8 @@ def command(
     from slopewash.cli.planned import plan_facts, print_plan
     from slopewash.recipes.manifest import CHECKPOINTS
     from slopewash.recipes.maps import check_layer_names
-    from slopewash.recipes.plausibility import question_recipe
-    from slopewash.recipes.results import check_elsewhere, prepare_outputs
+    from slopewash.recipes.rehearsal import rehearse
+    from slopewash.recipes.results import check_elsewhere, check_kept, prepare_outputs
 
     job = load(recipe, settings, outputs_anywhere=outputs_anywhere)
     name = recipe.stem if recipe.suffix.lower() == ".toml" else recipe.name
@@ -133,6 +133,7 @@ def command(
         job = job.preview()
     chosen = use_adapter(adapter, backend or job.backend)
     job = job.replace(backend=chosen)
+    folder = out or Path("out") / (f"{name}-preview" if preview else name)
     if plan:
         if tiles is None:
             job.check_memory()
@@ -141,7 +142,11 @@ def command(
     if check:
         check_layer_names(job)
         needs = job.check_memory() if tiles is None else None
-        question_recipe(job)
+        if tiles is None:
+            if not force:
+                check_elsewhere(job, folder)
+            check_kept(job, folder, force=force)
+        rehearse(job)
         facts = summary(job)
         words = ", ".join(f"{part} {', '.join(values)}" for part, values in facts.items() if values)
         if json:
@@ -157,7 +162,6 @@ def command(
         )  # fmt: skip
     check_needs_tiles(scheduler=scheduler, workers=workers, memory=memory)
     job.check_memory()
-    folder = out or Path("out") / (f"{name}-preview" if preview else name)
     if not job.outputs:
         note("note: the recipe has no [[outputs]]; only its recipe.toml and manifest.json are written")
     own = folder / "recipe.toml"

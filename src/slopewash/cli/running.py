@@ -66,7 +66,7 @@ def _write_last(running: Running) -> None:
     try:
         running.write_checkpoint()
         if not running.finished:
-            note(f"checkpoint written; to continue: {resuming(running)}")
+            note("checkpoint written")
     except CheckpointError as error:
         note(f"note: {error}")
 

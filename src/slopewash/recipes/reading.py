@@ -291,6 +291,8 @@ class _Reader:
         name = given.pop("path")
         path = Path(name)
         with self.at(*place, "path"):
+            if name.startswith("~"):
+                raise InvalidFile(f'"{name}" begins with ~, which only a shell knows; write the name without it')
             if not self.outputs_anywhere:
                 check_output_name(name)
             options = {name: value for name, value in given.items() if name != "kind"}

@@ -136,6 +136,13 @@ def check_outputs(recipe: Recipe, folder: Path | None = None, *, force: bool = F
     outputs = recipe.outputs_in(folder)
     for output in outputs:
         output.check()
+    check_kept(recipe, folder, force=force)
+
+
+def check_kept(recipe: Recipe, folder: Path | None, *, force: bool = False) -> None:
+    """Refuse outputs that cannot be written here, or would overwrite an input or what the run itself writes."""
+    outputs = recipe.outputs_in(folder)
+    for output in outputs:
         if output.kind == "terrain" and not is_mesh_file(output.path):
             format_of(output.path).check(output.path)
     for output in recipe.outputs if folder is not None else ():
@@ -153,6 +160,7 @@ def prepare_outputs(recipe: Recipe, folder: Path, *, force: bool = False) -> Non
     """Create the output folder, and refuse before the run what could not be written into it."""
     for name in OURS if not recipe.outputs_anywhere else ():
         check_output_name(name, folder)
+    check_kept(recipe, folder, force=force)
     make_folders(recipe, folder)
     check_outputs(recipe, folder, force=force)
 
