@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import xarray
 import zarr
 from numpy.testing import assert_array_equal
 from tests.io.windows import by_tiles
 
 import slopewash as sw
 from slopewash.errors import SlopewashError, UnusualWarning
+from slopewash.tiles.digests import loaded
 from slopewash.tiles.zarr_source import opened_zarr
 
 HEIGHTS = np.arange(48, dtype=np.float32).reshape(6, 8)
@@ -291,6 +293,72 @@ def test_a_damaged_result_is_no_source(result: tuple[Path, sw.Terrain]) -> None:
     shard.unlink()
     with pytest.raises(SlopewashError, match=r"missing|not what slopewash wrote"):
         by_tiles(path, {})
+
+
+def by_slopewash(path: Path) -> xarray.Dataset:
+    return sw.open(path)
+
+
+def by_xarray(path: Path) -> xarray.Dataset:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the table of tiles, which is no array
+        return xarray.open_zarr(path, consolidated=False)
+
+
+@pytest.mark.parametrize("opened", [by_slopewash, by_xarray])
+def test_what_xarray_makes_of_a_result_is_a_source_like_any_other(
+    result: tuple[Path, sw.Terrain], opened: Callable[[Path], xarray.Dataset]
+) -> None:
+    path, terrain = result
+    copy = path.with_name("copy.zarr")
+    data = opened(path)
+    data.assign(elevation=data["elevation"] + 1).to_zarr(copy, consolidated=False)
+    with pytest.warns(UnusualWarning, match="has strata_top of a result, without the strata that it belongs to"):
+        read = by_tiles(copy, {})
+    assert terrain.nodata is not None
+    assert_array_equal(read["elevation"][~terrain.nodata], terrain["elevation"][~terrain.nodata] + 1)
+    assert (read.crs, read.transform) == (terrain.crs, terrain.transform)
+    for door in (sw.open, sw.read_tiled):
+        with pytest.raises(sw.InvalidFile, match="holds no result of a run on tiles"):
+            door(copy)
+    assert sw.tiled_facts(copy) is None
+
+
+def test_a_window_of_a_result_is_a_source_in_its_place(result: tuple[Path, sw.Terrain]) -> None:
+    path, terrain = result
+    window = path.with_name("window.zarr")
+    sw.open(path).isel(x=slice(4, 20), y=slice(3, 18)).to_zarr(window, consolidated=False)
+    read = by_tiles(window, {})
+    assert terrain.nodata is not None
+    ground = ~terrain.nodata[3:18, 4:20]
+    assert_array_equal(read.nodata, ~ground)
+    assert_array_equal(read["elevation"][ground], terrain["elevation"][3:18, 4:20][ground])
+    assert (read.cell_size, read.crs, read.transform) == (10.0, "EPSG:32611", (10, 0, 500_040, 0, -10, 3_999_970))
+
+
+@pytest.mark.parametrize("made", ["by xarray", "at a URL", "a result without its table"])
+def test_only_a_whole_result_is_replaced(result: tuple[Path, sw.Terrain], made: str) -> None:
+    path, _ = result
+    out = str(path.with_name("copy.zarr"))
+    if made == "at a URL":
+        out = "memory://only_a_whole_result/copy.zarr"
+    if made == "a result without its table":
+        out = str(path)
+        next(path.glob("digests-*")).unlink()
+        loaded.cache_clear()
+        with pytest.raises(SlopewashError, match=r"the table of tiles .* it is missing"):
+            by_tiles(path, {})
+    else:
+        by_xarray(path).to_zarr(out, consolidated=False)
+    before = zarr.open_array(f"{out}/elevation", mode="r")[:]
+    with pytest.raises(SlopewashError, match="holds no run on tiles of yours; choose another"):
+        sw.erode_tiled(sw.generate("cone", size=20), STILL, steps=1, tile=16, out=out, workers=0, backend="reference")
+    assert_array_equal(zarr.open_array(f"{out}/elevation", mode="r")[:], before)
+
+
+def test_a_whole_result_is_replaced(result: tuple[Path, sw.Terrain]) -> None:
+    sw.erode_tiled(sw.generate("cone", size=32), STILL, steps=1, tile=16, out=result[0], workers=0, backend="reference")
+    assert sw.read_tiled(result[0]).shape == (32, 32)
 
 
 @pytest.mark.parametrize(

@@ -222,6 +222,8 @@ def check_free(store: Store, *, draft_of: Path | None = None) -> None:
             "resume, or remove it"
         )
     folder = store.folder
+    if folder is None and store.storage.exists("elevation") and not is_finished(store):
+        raise InvalidParameter(f"{store.url} has an elevation and holds no run on tiles of yours; choose another URL")
     if folder is not None and folder.exists():
         if not folder.is_dir():
             raise InvalidParameter(f"{folder} is a file; a run on tiles writes a folder")

@@ -57,17 +57,43 @@ class Finished:
 
 
 def is_finished(store: Store) -> bool:
-    """Whether a store says that it is the result of a run."""
-    return FINISHED in store.attributes()
+    """Whether a store is the result of a run, which another may replace: what it says of its tiles is there."""
+    facts = store.attributes().get(FINISHED)
+    if not isinstance(facts, dict):
+        return False
+    if facts.get("schema") == UNCHECKED:
+        return not _is_of_others(store)
+    return _has_table(store, facts)
+
+
+def _has_table(store: Store, facts: Mapping[str, Any]) -> bool:
+    name = facts.get("digests")
+    return isinstance(name, str) and NAME.fullmatch(name) is not None and store.storage.exists(file_of("", name))
+
+
+def _is_of_others(store: Store) -> bool:
+    """Whether another program wrote the layers, and took over the attributes of a group that it had read.
+
+    A result of slopewash is sharded and has no fill values among the attributes, as xarray gives all floats.
+    """
+    facts = store.array("elevation")
+    codecs = facts.get("codecs")
+    first = codecs[0] if isinstance(codecs, list) and codecs else None
+    if not isinstance(first, dict) or first.get("name") != "sharding_indexed":
+        return True
+    attributes = facts.get("attributes")
+    return isinstance(attributes, dict) and "_FillValue" in attributes
 
 
 def finished(store: Store) -> Finished | None:
-    """What is known of a finished run; None if the store holds none."""
+    """What is known of a finished run; None if the store holds none, or what another program made of one."""
     attributes = store.attributes()
     if FINISHED not in attributes:
         return None
+    facts = attributes[FINISHED]
+    if not (isinstance(facts, dict) and _has_table(store, facts)) and _is_of_others(store):
+        return None
     with store.checked("", f"zarr.json of {store.url}"):
-        facts = attributes[FINISHED]
         if isinstance(facts, dict) and facts.get("schema") == UNCHECKED and "sha256" not in facts:
             version = shortened(facts.get("slopewash"))
             raise InvalidFile(

@@ -19,7 +19,7 @@ from slopewash.tiles.facts import as_facts, check_manifest, check_version
 from slopewash.tiles.finished import Finished, finished
 from slopewash.tiles.ground import Ground
 from slopewash.tiles.inputs import estimated
-from slopewash.tiles.output import attributes_of, described, overview_field, overviews_of, placed, transform_of
+from slopewash.tiles.output import attributes_of, overview_field, overviews_of, placed, projected, transform_of
 from slopewash.tiles.program import program_of, steps_of
 from slopewash.tiles.run import MANIFEST
 from slopewash.tiles.store import Store
@@ -58,10 +58,14 @@ def open_result(url: str | Path) -> xarray.Dataset:
         lazy = indexing.LazilyIndexedArray(tiles)
         layer = xarray.Variable(("y", "x"), lazy, attributes_of(ground, name))
         layers[name] = layer.chunk(dict(zip("yx", ground.grid.tile, strict=True))) if find_spec("dask") else layer
-    data = xarray.Dataset(layers, attrs={**ground.store.attributes(), **described(ground)})
+    data = xarray.Dataset(layers)
     a, b, c, d, e, f = transform_of(ground)
     rows, columns = ground.shape
-    if b == 0 and d == 0:
+    # Attributes stay when a window of it is taken, or other layers are, and go into what xarray writes.
+    data.attrs = {**projected(ground), "cell_size": ground.cell_size}
+    if b != 0 or d != 0:
+        data.attrs |= {"spatial:dimensions": ["y", "x"], **placed(ground, 1)}
+    else:
         data = data.assign_coords(y=f + e * (np.arange(rows) + 0.5), x=c + a * (np.arange(columns) + 0.5))
     if "nodata" in data:
         nodata = data["nodata"]

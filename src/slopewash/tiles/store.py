@@ -266,6 +266,10 @@ class Store:
             raise InvalidFile(f"{self.url}/{name} is damaged: its attributes are not a table; restore it from a copy")
         return found
 
+    def array(self, path: str) -> dict[str, Any]:
+        """What is said of an array; nothing where there is none."""
+        return self._json(f"{path}/zarr.json") or {}
+
     def _json(self, name: str) -> dict[str, Any] | None:
         with self.checked(name, name):
             data = self.read_file(name, LARGEST_JSON)

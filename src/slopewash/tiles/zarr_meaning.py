@@ -26,7 +26,7 @@ from slopewash.io.meaning import Band, Meaning, Samples, metres_of
 from slopewash.io.options import ReadOptions
 from slopewash.models.state import Window
 from slopewash.remedies import option
-from slopewash.terrain.fields import LAYERS, RESERVED
+from slopewash.terrain.fields import LAYERS, RESERVED, STRATA_TOP
 from slopewash.tiles.zarr_crs import crs_of
 from slopewash.tiles.zarr_folder import FORMAT, ZarrArray, ZarrFacts, facts_of, opened
 from slopewash.tiles.zarr_place import Turn, ZarrPlace, place_of
@@ -119,13 +119,10 @@ def _layers(facts: ZarrFacts) -> tuple[str, ...]:
         name for name, array in arrays.items()
         if name not in LAYERS and name != NODATA and name not in beside and _on_grid(array, elevation)
     ]  # fmt: skip
-    others = [name for name in own if arrays[name].dtype.kind not in _NUMBERS]
-    for name in others:
-        kind = arrays[name].dtype
-        warnings.warn(
-            f"{path} has {name} of type {kind}, which is no number; it is left out", UnusualWarning, stacklevel=2
-        )
-    names = ("elevation", *(name for name in INPUTS if name in arrays), *(name for name in own if name not in others))
+    useless = {name: why for name in own if (why := _useless(arrays[name])) is not None}
+    for name, why in useless.items():
+        warnings.warn(f"{path} has {name} {why}; it is left out", UnusualWarning, stacklevel=2)
+    names = ("elevation", *(name for name in INPUTS if name in arrays), *(name for name in own if name not in useless))
     for name in (*names, *((NODATA,) if NODATA in arrays else ())):
         array = arrays[name]
         if name in RESERVED and name != NODATA:
@@ -143,6 +140,13 @@ def _layers(facts: ZarrFacts) -> tuple[str, ...]:
     if is_depth or str(elevation.attributes.get("positive", "up")).lower() != "up":
         raise InvalidFile(f"{path} has an elevation that counts downwards; save heights, which count upwards")
     return names
+
+
+def _useless(array: ZarrArray) -> str | None:
+    """Why nothing can be done with an array that is no layer of slopewash; None if it can be kept."""
+    if array.dtype.kind not in _NUMBERS:
+        return f"of type {array.dtype}, which is no number"
+    return "of a result, without the strata that it belongs to" if array.name == STRATA_TOP else None
 
 
 def _on_grid(array: ZarrArray, elevation: ZarrArray) -> bool:
