@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import fsspec  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 import zarr
@@ -80,6 +81,34 @@ def test_it_opens_lazily_with_coordinates(eroded: Any) -> None:
     assert_array_equal(np.isnan(found), whole.nodata)
     assert_array_equal(found[~whole.nodata], whole["elevation"][~whole.nodata])
     assert data["elevation"].attrs["units"] == "m"
+
+
+def test_at_a_url_tiles_are_asked_for_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = fsspec.filesystem("memory")
+    url = "memory://asked_for_together/out.zarr"
+    cone = sw.generate("cone", size=128)
+    sw.erode_tiled(cone, TALUS, steps=1, tile=16, out=url, workers=0, backend="reference")
+    asked: list[str] = []
+    for name in ("info", "exists", "find", "ls", "cat_file", "size"):
+        call = getattr(type(files), name)
+
+        def counted(*given: Any, call: Any = call, name: str = name, **others: Any) -> Any:
+            asked.append(name)
+            return call(*given, **others)
+
+        monkeypatch.setattr(type(files), name, counted)
+    data = sw.open(url)
+    assert asked.count("find") == len(data) == 5
+    assert len(asked) < 20  # of 64 tiles in each of 5 layers
+    whole = sw.erode(cone, TALUS, steps=1, backend="reference")
+    assert_array_equal(data["elevation"], whole["elevation"])
+    lost = "/asked_for_together/out.zarr/elevation/c/1/2"
+    files.rm(lost)
+    with pytest.raises(sw.SlopewashError, match=r"tile 10 of elevation .* it is missing"):
+        sw.open(url)
+    files.pipe_file(lost, b"short")
+    with pytest.raises(sw.SlopewashError, match=r"tile 10 of elevation .* it has 5 bytes, not"):
+        sw.open(url)
 
 
 def test_overviews_are_means_of_the_ground(eroded: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -36,6 +36,9 @@ class Storage(Protocol):
 
     def size(self, name: str) -> int | None:
         """Bytes of a file; None if there is none."""
+
+    def sizes(self, folder: str) -> Callable[[str], int | None]:
+        """What gives the bytes of each of many files in a folder, as `size` does."""
 
     def read(self, name: str, most: int) -> bytes | None:
         """A whole file; None if there is none."""
@@ -96,6 +99,10 @@ class InFolder:
         if not stat.S_ISREG(found.st_mode):
             raise Damaged(NO_FILE)
         return found.st_size
+
+    def sizes(self, folder: str) -> Callable[[str], int | None]:
+        """What gives the bytes of each of many files in a folder."""
+        return self.size
 
     def read(self, name: str, most: int) -> bytes | None:
         """A whole file; None if there is none."""
@@ -221,6 +228,16 @@ class AtUrl:
         if found.get("type") != "file":
             raise Damaged(NO_FILE)
         return int(found["size"])
+
+    def sizes(self, folder: str) -> Callable[[str], int | None]:
+        """What gives the bytes of each of many files in a folder; all are asked for at once, where that is possible."""
+        files, root = self._at("")
+        try:
+            found = files.find(self._at(folder)[1], detail=True)
+        except (FileNotFoundError, NotImplementedError):
+            found = {}
+        known = {path[len(root) :].lstrip("/"): int(facts["size"]) for path, facts in found.items()}
+        return known.get if known else self.size
 
     def read(self, name: str, most: int) -> bytes | None:
         """A whole file; None if there is none."""

@@ -38,6 +38,7 @@ LARGEST_JSON = 2**25
 """Bytes of a manifest, or of attributes."""
 LARGEST_SHARD = 2**34
 SEALED_FOR = "store"
+_NONE_WRITTEN = "there is a file where none was written"
 
 
 @dataclass(frozen=True)
@@ -174,14 +175,18 @@ class Store:
 
     def _digest(self, field: Field, grid: TileGrid, number: int) -> Digest | None:
         """Digest of a tile; None if it was left out."""
-        if current().count(field.path) != len(grid):
-            raise Damaged("the table of tiles does not know it")
-        digest = current().of(field.path, number)
+        digest = self._noted(field, grid, number)
         if digest != LEFT_OUT:
             return digest
         if self.storage.exists(shard_name(field, grid, number)):
-            raise Damaged("there is a file where none was written")
+            raise Damaged(_NONE_WRITTEN)
         return None
+
+    def _noted(self, field: Field, grid: TileGrid, number: int) -> Digest:
+        """Digest of a tile, whether it was left out or not."""
+        if current().count(field.path) != len(grid):
+            raise Damaged("the table of tiles does not know it")
+        return current().of(field.path, number)
 
     def _verified(self, name: str, digest: Digest) -> bytes:
         if digest.length > LARGEST_SHARD:
@@ -209,11 +214,14 @@ class Store:
 
     def check_present(self, field: Field, grid: TileGrid) -> None:
         """Check that every tile is there, and as long as it was written."""
+        with self.checked(field.path, field.path):
+            size_of = self.storage.sizes(field.path)
         for number in range(len(grid)):
             with self.checked(field.path, f"tile {number} of {field.path}"):
-                digest = self._digest(field, grid, number)
-                size = None if digest is None else self.storage.size(shard_name(field, grid, number))
-                if digest is not None and size != digest.length:
+                digest, size = self._noted(field, grid, number), size_of(shard_name(field, grid, number))
+                if digest == LEFT_OUT and size is not None:
+                    raise Damaged(_NONE_WRITTEN)
+                if digest != LEFT_OUT and size != digest.length:
                     raise Damaged("it is missing" if size is None else f"it has {size} bytes, not {digest.length}")
 
     # Lines: a value for each row or column
