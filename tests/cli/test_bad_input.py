@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import zarr
+from PIL import Image
 
 Run = Callable[..., Any]
 
@@ -55,7 +57,20 @@ CASES = {
     ),
     "suffix like none": (["erode", "{folder}/a.xyz", "-o", "{out}"], "known suffixes are .asc, "),
     "picture as heights": (["erode", "{folder}/a.jpg", "-o", "{out}"], "is not read; save it as a grey .png"),
-    "Zarr in memory": (["erode", "{folder}/a.zarr", "-o", "{out}"], "slopewash erode takes it with --tiles 2048"),
+    "Zarr to show": (
+        ["info", "{zarr}"],
+        "is a Zarr group, and no run on tiles; slopewash erode --tiles 2048 -o OUT.zarr",
+    ),
+    "Zarr to convert": (["convert", "{zarr}", "-o", "{out}"], "it is ground for slopewash erode --tiles 2048"),
+    "colours as heights": (["erode", "{rgb}", "-o", "{out}"], "a single grey channel is needed; save heights as grey"),
+    "colours as a layer": (
+        ["erode", "{raw}", "-o", "{out}", "--layer", "rainfall={rgb}"],
+        "a single grey channel is needed; save it as grey",
+    ),
+    "Zarr in memory": (
+        ["erode", "{folder}/a.zarr", "-o", "{out}"],
+        "slopewash erode --tiles 2048 -o OUT.zarr takes it",
+    ),
     "unknown model": (["erode", "{raw}", "-o", "{out}", "--model", "virtual_pipe"], 'did you mean "virtual_pipes"'),
     "unknown parameter": (["erode", "{raw}", "-o", "{out}", "--set", "rain=1"], 'did you mean "rain_rate"'),
     "out of range": (["erode", "{raw}", "-o", "{out}", "--set", "pipe_area=-1"], "must be positive"),
@@ -126,7 +141,13 @@ def test_bad_input_is_rejected_in_one_helpful_sentence(case: str, run: Run, raw:
     (tmp_path / "folder.exr").mkdir()
     toml = tmp_path / "layers.toml"
     toml.write_text("[[strata]]\nthickness = 0\n")
-    places = {"toml": toml, "raw": raw, "out": tmp_path / "out.exr", "folder": tmp_path, "text": text, "nan": nan}
+    rgb, group = tmp_path / "rgb.png", tmp_path / "cube.zarr"
+    Image.new("RGB", (8, 8)).save(rgb)
+    zarr.open_group(str(group), mode="w").create_array("elevation", data=np.zeros((8, 8), np.float32))
+    places = {
+        "toml": toml, "raw": raw, "out": tmp_path / "out.exr", "folder": tmp_path, "text": text, "nan": nan,
+        "rgb": rgb, "zarr": group,
+    }  # fmt: skip
     words, remedy = CASES[case]
     done = run(*(word.format(**places) for word in words))
     assert (done.code, done.out) == (2, "")

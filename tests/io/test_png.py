@@ -88,7 +88,7 @@ def test_8_bit_heights_need_consent(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("bits", "colour", "row", "message"),
     [
-        (16, 2, bytes(6), "red, green, blue; heights need a single grey channel"),
+        (16, 2, bytes(6), "red, green, blue, and a single grey channel is needed; save heights as grey"),
         (16, 6, bytes(8), "red, green, blue, alpha"),
         (16, 4, bytes(4), "grey, alpha"),
         (1, 0, bytes(1), "1-bit samples"),

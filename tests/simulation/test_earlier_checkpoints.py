@@ -11,7 +11,7 @@ import slopewash as sw
 from slopewash.cli import main
 from slopewash.errors import ForeignCheckpoint
 
-SAID = r"does not carry your seal: slopewash up to 0\.2, another user .* wrote it, .*; if you trust .* with "
+SAID = r"does not carry your seal: an older slopewash, another user .* wrote it, .*; if you trust .* with "
 
 
 def recipe() -> sw.Recipe:

@@ -29,7 +29,7 @@ from slopewash.studio.keeping import Keeper
 
 Page = Any
 Open = Callable[[Any], Page]
-SAID = r"the last run is left alone: .*step-000005 does not carry your seal: slopewash up to 0\.2, .*; if you trust .*"
+SAID = r"the last run is left alone: .*step-000005 does not carry your seal: an older slopewash, .*; if you trust .*"
 
 
 def recipe(**options: Any) -> sw.Recipe:

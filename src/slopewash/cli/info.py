@@ -85,6 +85,10 @@ def checkpoint_facts(folder: Path) -> dict[str, Any]:
     """Collect how far a run has got, and what it is to write; files are verified, so that `resume` finds the same."""
     import slopewash as sw
 
+    if any((folder / name).exists() for name in ("zarr.json", ".zgroup")):
+        raise InvalidFile(
+            f"{folder} is a Zarr group, and no run on tiles; slopewash erode --tiles 2048 -o OUT.zarr takes it"
+        )
     if not (sw.find_checkpoints(folder) or sw.newest_manifest(folder)):
         raise InvalidFile(f"{folder} holds no checkpoint; name a file of heights, or a folder of erode --checkpoint")
     with warnings.catch_warnings(record=True) as caught:

@@ -82,7 +82,7 @@ def command(
         Start a new run instead of continuing the last one. Naming a file, preset, model, size, extent, seed or another
         backend does so too.
     trust
-        Continue what another user or machine kept in the folder, or slopewash up to 0.2. Without, it is refused, and
+        Continue what another user or machine kept in the folder, or an older slopewash. Without, it is refused, and
         not replaced unless --new asks for it.
     """
     import slopewash as sw

@@ -230,7 +230,8 @@ def check_info(path: Path, info: FileInfo, options: ReadOptions) -> None:
         raise InvalidFile(f"{path} has {info.height} rows and {info.width} columns, but shape is {options.shape}")
     if info.bits < 8:
         raise InvalidFile(f"{path} has {info.bits}-bit samples, too coarse for heights; save it with 16 bits")
-    if info.bits == 8 and not options.allow_8bit:
+    in_colours = bool(info.layers) and "elevation" not in info.layers and options.band is None  # refused for that
+    if info.bits == 8 and not options.allow_8bit and not in_colours:
         raise InvalidFile(
             f"{path} has 8-bit heights, only 256 steps; save it with 16 bits, or accept terraces with "
             f"{option('allow_8bit', 'True', '')}"

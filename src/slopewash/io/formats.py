@@ -82,7 +82,7 @@ def format_of(path: Path, *, reads: bool = False) -> Format:
             f"{path} is a Zarr group, which is read by windows: "
             + by_place(
                 python="give it to sw.erode_tiled, or read the result of a run with sw.read_tiled",
-                command="slopewash erode takes it with --tiles 2048 -o OUT.zarr, and slopewash convert reads "
+                command="slopewash erode --tiles 2048 -o OUT.zarr takes it, and slopewash convert reads "
                 "the result of such a run",
             )
         )

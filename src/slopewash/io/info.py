@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+from slopewash.errors import InvalidFile
+from slopewash.remedies import by_file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,3 +33,10 @@ class FileInfo:
     """Heights of black and of white, the lowest and the highest possible integer, where they are recorded."""
     made_by: Mapping[str, Any] | None = field(default=None, repr=False)
     """Version, preset, seed and step that made it, if it is one of ours."""
+
+
+def not_grey(path: Path, info: FileInfo) -> InvalidFile:
+    """Error for a picture in colours, or with a palette."""
+    found = "a palette of colours" if info.layers == ("palette",) else f"channels {', '.join(info.layers)}"
+    remedy = by_file(ground="save heights as grey, with 16 bits", other="save it as grey")
+    return InvalidFile(f"{path} is a picture with {found}, and a single grey channel is needed; {remedy}")

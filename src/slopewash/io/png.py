@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.drafts import staged
-from slopewash.errors import InvalidFile
 from slopewash.io.decoding import Damaged, decoding
 from slopewash.io.heights import as_uint16
-from slopewash.io.info import FileInfo
+from slopewash.io.info import FileInfo, not_grey
 from slopewash.io.meaning import Meaning, plain_band
 from slopewash.io.notes import MADE_BY, Notes, notes_from, notes_text
 from slopewash.io.options import HeightRange, ReadOptions, check_height_range
@@ -58,7 +57,7 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
 def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     """Read grey samples and scale them to metres."""
     if info.layers != ("elevation",):
-        raise InvalidFile(f"{path} is an image with {', '.join(info.layers)}; heights need a single grey channel")
+        raise not_grey(path, info)
     from PIL import PngImagePlugin
 
     notes = _notes(path)

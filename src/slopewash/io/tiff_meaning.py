@@ -36,7 +36,7 @@ from slopewash.io.geotiff import (
 )  # fmt: skip
 from slopewash.io.grids import Grid
 from slopewash.io.ground_scale import question_scale
-from slopewash.io.info import FileInfo
+from slopewash.io.info import FileInfo, not_grey
 from slopewash.io.meaning import Band, Meaning, metres_of
 from slopewash.io.options import ReadOptions
 from slopewash.io.orientation import is_mirrored
@@ -192,14 +192,14 @@ def _named_bands(path: Path, info: FileInfo, facts: _Facts, options: ReadOptions
         return {"elevation": options.band}
     if info.channels == 1:
         if info.layers != ("elevation",):
-            raise InvalidFile(f"{path} is an image with {', '.join(info.layers)}; heights need a single grey channel")
+            raise not_grey(path, info)
         return {"elevation": 1}
     names = [facts.items.get((band, "description")) for band in range(info.channels)]
     named = {text: number for number, text in enumerate(names, start=1) if text}
     if "elevation" not in named:
         listed = ", ".join(f"{number} ({text})" if text else f"{number}" for number, text in enumerate(names, start=1))
         raise InvalidFile(
-            f"{path} has bands {listed}, none called elevation; heights need a single grey channel: {_one_band()}"
+            f"{path} has bands {listed}, none called elevation, and a single grey one is needed: {_one_band()}"
         )
     for text in named:
         if names.count(text) > 1:

@@ -337,7 +337,7 @@ def foreign(checkpoint: object) -> ForeignCheckpoint:
             f"whether {checkpoint} carries your seal is unknown: {unkept.why}; {unkept.remedy}; or {trust}"
         )
     return ForeignCheckpoint(
-        f"{checkpoint} does not carry your seal: slopewash up to 0.2, another user or another machine or container "
+        f"{checkpoint} does not carry your seal: an older slopewash, another user or another machine or container "
         f"wrote it, or it was changed; if a job of yours did, set {variable()} for both to one folder that is kept; "
         f"{trust}"
     )

@@ -37,7 +37,7 @@ sw.write(sw.read(sys.argv[1]), sys.argv[2])
 
 
 QUESTION = (
-    "it does not carry your seal: slopewash up to 0.2, another user or another machine began it, or it was changed; if "
+    "it does not carry your seal: an older slopewash, another user or another machine began it, or it was changed; if "
     "you trust whoever did, choose Continue"
 )
 

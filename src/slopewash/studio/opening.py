@@ -80,7 +80,7 @@ def studio(
         Start a new run instead of continuing the last one. Naming a source, preset, model, size, extent, seed or
         another backend does so too.
     trust
-        Continue what another user or machine kept in the folder, or slopewash up to 0.2. Without, it is refused, and
+        Continue what another user or machine kept in the folder, or an older slopewash. Without, it is refused, and
         not replaced unless `new` asks for it.
     read_options
         What `slopewash.read` takes besides the file, such as `cell_size` or `height_range`.

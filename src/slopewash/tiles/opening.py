@@ -12,6 +12,7 @@ from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.jobs.plan import Position
 from slopewash.memory import check_memory
 from slopewash.recipes.definition import Stage
+from slopewash.remedies import by_place
 from slopewash.terrain import Terrain
 from slopewash.terrain.fields import layer_spec
 from slopewash.terrain.parts import strata_from
@@ -82,7 +83,10 @@ def result_of(store: Store) -> Finished:
         if under_way is not None:
             number = under_way.facts.get("round")
             raise InvalidFile(f"{store.url} holds a run at round {number}; finish it with slopewash resume")
-        raise InvalidFile(f"{store.url} holds no result of a run on tiles")
+        raise InvalidFile(
+            f"{store.url} holds no result of a run on tiles; as a Zarr group of others it is ground for "
+            + by_place(python="sw.erode_tiled", command="slopewash erode --tiles 2048 -o OUT.zarr")
+        )
     return result
 
 
