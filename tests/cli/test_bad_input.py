@@ -67,6 +67,10 @@ CASES = {
         ["erode", "{raw}", "-o", "{out}", "--layer", "rainfall={rgb}"],
         "a single grey channel is needed; save it as grey",
     ),
+    "Zarr of a real place": (
+        ["erode", "{zarr}", "-o", "{folder}/o.zarr", "--tiles", "16"],
+        "cube.zarr may be a real place; with --tiles name a --preset, such as gentle",
+    ),
     "Zarr in memory": (
         ["erode", "{folder}/a.zarr", "-o", "{out}"],
         "slopewash erode --tiles 2048 -o OUT.zarr takes it",

@@ -105,6 +105,8 @@ Ctrl-C ends a run early: what is done is written, and the exit code is 130."""
 
 RECORD_EVERY = 50
 """Steps between two recorded states."""
+PLACED = (".tif", ".tiff", ".zarr", ".asc", ".hgt")
+"""Suffixes of files that often have a CRS, which a run on tiles does not know before it begins."""
 STEEP = 0.75
 """Relief relative to the side above which the cell size is likely wrong: real mountains stay well below."""
 
@@ -308,7 +310,7 @@ def _check_on_tiles(
         raise InvalidParameter(f"--picture {picture} needs the whole terrain in memory; leave it out with --tiles")
     if checkpoint is not None:
         raise InvalidParameter(f"--checkpoint {checkpoint} is not needed with --tiles: the output is the checkpoint")
-    if preset is None and model is None and source.suffix.lower() in (".tif", ".tiff"):
+    if preset is None and model is None and source.suffix.lower() in PLACED:
         raise InvalidParameter(f"{source} may be a real place; with --tiles name a --preset, such as gentle")
 
 
