@@ -21,9 +21,9 @@ from slopewash.cli.options import (
     parse_layers,
 )
 from slopewash.cli.outputs import (
+    check_apart,
     check_cog,
     check_masks,
-    check_not_input,
     check_output,
     check_range,
     height_range_of,
@@ -97,7 +97,9 @@ def command(
     else:
         check_masks(out)
     check_cog(out, cog=cog)
-    check_not_input(source, out, force=force)
+    names = None if layers is None else parse_layers(layers)
+    output = sw.Output(out) if names is None else sw.Output(out, "layers", {"layers": names})
+    check_apart([source], {f"--out {out}": output.claim}, force=force)
     if source.suffix.lower() == ".zarr" and out.suffix.lower() in (".tif", ".tiff"):
         check_recorded(source, reading.options(), but=())
         sw.write_tiled_geotiff(source, out, None if layer is None else [layer], cog=cog)
@@ -105,9 +107,8 @@ def command(
         return
     options = reading.options(allow_8bit=allow_8bit)
     terrain = read_any(source, out, options, work=(out.suffix.lower() or ".png",))
-    if layers is not None:
+    if names is not None:
         assert isinstance(terrain, sw.Terrain)
-        names = parse_layers(layers)
         terrain = with_rivers(terrain, names)
         _check_has(source, terrain, names)
         files = sw.write_masks(terrain, out, names)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from slopewash.claims import Claim
 from slopewash.cli.beds import parse_beds
 from slopewash.cli.console import note
 from slopewash.cli.finishing import finish
@@ -34,10 +35,10 @@ from slopewash.cli.options import (
     parse_maps,
 )
 from slopewash.cli.outputs import (
+    check_apart,
     check_cog,
     check_holds,
     check_masks,
-    check_not_input,
     check_output,
     check_picture,
     check_range,
@@ -59,7 +60,7 @@ from slopewash.cli.tiles import (
 from slopewash.errors import InvalidParameter, NodataWarning
 
 if TYPE_CHECKING:
-    from slopewash import Observer
+    from slopewash import Observer, Recipe
 
 EXAMPLES = """Examples:
   slopewash erode raw.exr -o eroded.exr
@@ -107,6 +108,10 @@ RECORD_EVERY = 50
 """Steps between two recorded states."""
 PLACED = (".tif", ".tiff", ".zarr", ".asc", ".hgt")
 """Suffixes of files that often have a CRS, which a run on tiles does not know before it begins."""
+CHECKPOINTS = r"step-\d{6,}.*|previous"
+"""Names in a folder of checkpoints."""
+RECORDED = r"frame_\d{6,}\..*"
+"""Names in a folder of a recorded run."""
 STEEP = 0.75
 """Relief relative to the side above which the cell size is likely wrong: real mountains stay well below."""
 
@@ -227,7 +232,6 @@ def command(
         check_masks(out)
         if black_white is not None:
             raise InvalidParameter("--out-height-range is for a single file; each of --layers has its own range")
-    check_not_input(source, out, force=force)
     if every is not None and checkpoint is None:
         raise InvalidParameter(f"--every {every} needs --checkpoint, the folder to write to")
     if picture is not None:
@@ -263,6 +267,9 @@ def command(
         seed=seed,
         backend=backend,
         outputs=tuple(outputs),
+    )
+    _check_apart(
+        recipe, out, strata=strata, picture=picture, checkpoint=checkpoint, record=record, tiles=tiles, force=force
     )
     if tiles is not None:
         _check_on_tiles(source, preset=preset, model=model, picture=picture, checkpoint=checkpoint)
@@ -300,6 +307,31 @@ def command(
         running, threads=threads, json=json, observers=recording, shown=(out, picture),
         facts={"input": str(source)},
     )  # fmt: skip
+
+
+def _check_apart(
+    recipe: Recipe,
+    out: Path,
+    *,
+    strata: str | None,
+    picture: Path | None,
+    checkpoint: Path | None,
+    record: Path | None,
+    tiles: int | None,
+    force: bool,
+) -> None:
+    """Refuse outputs that would overwrite what the run reads, or one another."""
+    from slopewash.recipes.manifest import input_files
+
+    claims = {f"--out {out}": recipe.outputs[0].claim if tiles is None else Claim.of_file(out)}
+    if picture is not None:
+        claims[f"--picture {picture}"] = Claim.of_file(picture)
+    if checkpoint is not None:
+        claims[f"--checkpoint {checkpoint}"] = Claim(checkpoint, checkpoint, (), CHECKPOINTS)
+    if record is not None:
+        claims[f"--record {record}"] = Claim(record, record, (), RECORDED)
+    beds = [] if strata is None else [Path(strata)]
+    check_apart([*input_files(recipe), *beds], claims, force=force)
 
 
 def _check_on_tiles(

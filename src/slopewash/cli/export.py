@@ -15,7 +15,7 @@ from slopewash.cli.options import (
     parse_height_range,
     parse_snow_line,
 )
-from slopewash.cli.outputs import make_folder
+from slopewash.cli.outputs import check_apart, make_folder
 from slopewash.cli.reading import AS_IS, Reading
 from slopewash.cli.tiles import check_grid, read_grid
 from slopewash.errors import InvalidFile, InvalidParameter
@@ -79,6 +79,7 @@ def command(
         Height in metres above which snow lies; none; or auto, by season and relief.
     """
     import slopewash as sw
+    from slopewash.recipes.export_kinds import export_claim
 
     span = parse_height_range(out_height_range, "--out-height-range")
     grid = parse_tiles(tiles)
@@ -88,6 +89,7 @@ def command(
     check_grid(file, options, work=("export",))
     make_folder(out)
     terrain = read_grid(file, options, work=("export",))
+    check_apart([file], {f"--out {out}": export_claim(out, target, terrain)}, force=None)
     done = sw.export(
         terrain, target, out, size=size, tiles=grid, fit=fit, shared_edges=shared_edges,
         heights=heights, height_range=span, water=water, season=season, snow_line=parse_snow_line(snow_line),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slopewash import paths
+from slopewash.claims import Claim, overwritten, twice
 from slopewash.errors import InvalidFile
 
 if TYPE_CHECKING:
@@ -60,10 +62,22 @@ def check_masks(folder: Path) -> None:
     make_folder(folder)
 
 
-def check_not_input(source: Path, out: Path, *, force: bool) -> None:
-    """Reject an output that is the input, unless it was asked for."""
-    if not force and source.exists() and out.exists() and source.samefile(out):
-        raise InvalidFile(f"--out {out} is the input file; name another file, or add --force")
+def check_apart(inputs: Sequence[Path], outputs: Mapping[str, Claim], *, force: bool | None) -> None:
+    """Refuse outputs by which one overwrites another, or an input unless it was asked for; `force` is None without it.
+
+    `outputs` has the words of each, such as `--out raw.exr`; the first of the inputs is what the command is about.
+    """
+    clash = twice(outputs.values())
+    if clash is not None:
+        raise InvalidFile(f"{list(outputs)[clash[0]]} would overwrite {clash[1]} of another output; name another place")
+    overlap = None if force else overwritten(inputs, outputs.values())
+    if overlap is not None:
+        claim, file = overlap
+        words = next(words for words, each in outputs.items() if each is claim)
+        itself = file == inputs[0] and claim.path != claim.folder
+        told = "is the input file" if itself else f"would overwrite {file}, which is read"
+        rest = "name another file" if claim.path != claim.folder else "name another folder"
+        raise InvalidFile(f"{words} {told}; {rest}" + (", or add --force" if force is not None else ""))
 
 
 def check_range(path: Path, height_range: tuple[float, float] | None) -> None:

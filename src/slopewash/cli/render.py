@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from slopewash.claims import Claim
 from slopewash.cli.console import print_json, show
 from slopewash.cli.options import (
     Flag,
@@ -18,7 +19,7 @@ from slopewash.cli.options import (
     parse_snow_line,
     parse_sun,
 )
-from slopewash.cli.outputs import check_film, check_not_input, check_picture, is_film
+from slopewash.cli.outputs import check_apart, check_film, check_picture, is_film
 from slopewash.cli.reading import AS_IS, Reading
 from slopewash.cli.tiles import check_recorded, read_grid
 from slopewash.errors import InvalidParameter
@@ -145,7 +146,7 @@ def command(
         contours=contours, samples=samples, seconds=seconds, fps=fps, quality=quality,
     )  # fmt: skip
     check_film(out) if filmed else check_picture(out, or_film=True)
-    check_not_input(file, out, force=force)
+    check_apart([file], {f"--out {out}": Claim.of_file(out)}, force=force)
     if film is not None and not filmed:
         raise InvalidParameter(f"--film is {film}, but {out} is not a film; name one that ends in .webm or .mp4")
     light, snow, lines = parse_sun(sun), parse_snow_line(snow_line), parse_contours(contours)

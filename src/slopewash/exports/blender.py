@@ -16,6 +16,7 @@ from slopewash.io.mesh_parts import Parts
 SIZES = Sizes(target="blender", largest=8192, tiled=False)
 HEIGHTS = ("exr",)
 PAINTED = True
+NAMES = r"terrain\.(glb|ply)|height\.exr|(weight_.*|colour|normal|nodata)\.png"
 
 
 def write(job: Job) -> Card:

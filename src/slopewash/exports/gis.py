@@ -11,6 +11,7 @@ from slopewash.paths import file_in
 SIZES = Sizes(target="gis", largest=65536, tiled=False)
 HEIGHTS = ("tif",)
 PAINTED = False
+NAMES = r"LAYER\.tif"
 
 
 def write(job: Job) -> Card:

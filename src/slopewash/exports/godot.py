@@ -23,6 +23,7 @@ USUAL_REGION = 256
 SIZES = Sizes(target="godot", largest=16384)
 HEIGHTS = ("exr", "r16")
 PAINTED = True
+NAMES = r"(height|control)(_\d+_\d+)?\.(exr|r16)|(colour|normal)(_\d+_\d+)?\.png"
 
 NEUTRAL = 128
 """Alpha of the colour map: it changes the roughness of a texture, and half leaves it as it is."""

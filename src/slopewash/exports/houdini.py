@@ -12,6 +12,7 @@ from slopewash.io import write as write_file
 SIZES = Sizes(target="houdini", largest=8192, tiled=False)
 HEIGHTS = ("exr",)
 PAINTED = True
+NAMES = r"terrain\.usdc|layers\.exr|(weight_.*|colour|normal|nodata)\.png"
 
 
 def write(job: Job) -> Card:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
+from slopewash.claims import Claim
 from slopewash.errors import InvalidParameter, unknown_name
 from slopewash.exports import blender, gis, godot, houdini, unity, unreal
-from slopewash.exports.card import Card
+from slopewash.exports.card import JSON, TEXT, Card
 from slopewash.exports.job import Job
 from slopewash.exports.sizes import Sizes
 
@@ -22,6 +25,13 @@ class Target:
     write: Callable[[Job], Card]
     painted: bool = True
     """Whether paints and colours are part of the export."""
+    names: str = ".*"
+    """Pattern of the names of its files besides the import card; LAYER stands for the name of any layer."""
+
+    def claim(self, folder: Path, layers: Iterable[str] | None = None) -> Claim:
+        """Which files it would write to a folder; of layers that are not known yet, any."""
+        known = ".*" if layers is None else f"(?:{'|'.join(map(re.escape, layers))})"
+        return Claim(folder, folder, (TEXT, JSON), self.names.replace("LAYER", known))
 
     def height_format(self, wanted: str | None) -> str:
         """Return the format of the heights, or raise."""
@@ -33,7 +43,7 @@ class Target:
 
 
 TARGETS = {
-    module.SIZES.target: Target(module.SIZES, module.HEIGHTS, module.write, module.PAINTED)
+    module.SIZES.target: Target(module.SIZES, module.HEIGHTS, module.write, module.PAINTED, module.NAMES)
     for module in (unreal, unity, godot, blender, houdini, gis)
 }
 

@@ -15,6 +15,7 @@ from slopewash.exports.weights import as_bytes, between_vertices
 SIZES = Sizes(target="unity", sides=UNITY, largest=UNITY[-1], shared_edges=True)
 HEIGHTS = ("raw",)
 PAINTED = True
+NAMES = r"height(_\d+_\d+)?\.raw|(splat_\d+|colour|normal|nodata)(_\d+_\d+)?\.png"
 
 CHANNELS = 4
 

@@ -11,6 +11,7 @@ from slopewash.exports.tiles import cut
 SIZES = Sizes(target="unreal", sides=UNREAL, largest=UNREAL[-1], shared_edges=True)
 HEIGHTS = ("png", "r16")
 PAINTED = True
+NAMES = r"(height|weight_.*|colour|normal|nodata)(_x\d+_y\d+)?\.(png|r16)"
 
 STEPS_PER_SCALE = 128
 """A 16-bit step is 1/128 of the Z scale, in centimetres."""

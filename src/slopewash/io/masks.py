@@ -109,6 +109,15 @@ def write_masks(
         return _written(terrain, place, layers, notes)
 
 
+def mask_names(layers: Sequence[str]) -> tuple[str, ...]:
+    """Names of the files that `write_masks` writes.
+
+    >>> mask_names(["wear"])
+    ('wear.png', 'layers.json')
+    """
+    return (*(f"{layer}.png" for layer in layers), SIDE_FILE)
+
+
 def _written(terrain: Terrain, place: Path, layers: Sequence[str], notes: Notes | None) -> list[Path]:
     files: list[Path] = []
     facts: dict[str, Any] = {}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from slopewash.claims import Claim
 from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.paths import remove_file, remove_if_empty
 from slopewash.recipes.entries import Entry
@@ -48,6 +49,17 @@ def _write_export(result: Result, path: Path, *, target: str, **options: Any) ->
     return done.files
 
 
+def export_claim(folder: Path, target: str, layers: Iterable[str] | None = None) -> Claim:
+    """Files that an export would write, of these layers or, where they are not known yet, of any."""
+    from slopewash.exports.targets import find_target
+
+    return find_target(target).claim(folder, layers)
+
+
+def _claim_export(path: Path, options: Options) -> Claim:
+    return export_claim(path, options["target"]) if "target" in options else Claim.of_file(path)
+
+
 EXPORT = register_output(
     OutputKind(
         name="export",
@@ -80,6 +92,7 @@ EXPORT = register_output(
         ),
         check=_check_export,
         write=_write_export,
+        claim=_claim_export,
     )
 )  # fmt: skip
 
@@ -99,6 +112,10 @@ def _check_film(path: Path, options: Options) -> None:
 def _frames(path: Path) -> Path:
     """Folder for the states of a time-lapse until it is made of them."""
     return path.with_name(f".{path.name}.frames")
+
+
+def _claim_film(path: Path, _: Options) -> Claim:
+    return Claim(path, path.parent, (path.name, _frames(path).name))
 
 
 def _check_frames(folder: Path) -> None:
@@ -184,6 +201,7 @@ FILM = register_output(
         ),
         check=_check_film,
         write=_write_film,
+        claim=_claim_film,
         watch=_watch_film,
         drawn=True,
     )

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from slopewash.claims import Claim
 from slopewash.errors import InvalidFile, InvalidParameter, RangeWarning, unknown_name
 from slopewash.io import is_mesh_file, write
 from slopewash.io.formats import format_of
-from slopewash.io.masks import write_masks
+from slopewash.io.masks import mask_names, write_masks
 from slopewash.io.notes import MADE_BY, notes_text
 from slopewash.io.options import HeightRange
 from slopewash.io.raw import sidecar
@@ -126,6 +127,10 @@ def with_rivers(terrain: Terrain, layers: Sequence[str]) -> Terrain:
     return add_water(terrain) if any(name in WATER_TO_SEE and name not in terrain for name in layers) else terrain
 
 
+def _claim_layers(path: Path, options: Options) -> Claim:
+    return Claim(path, path, mask_names(options.get("layers", ())))
+
+
 LAYERS = register_output(
     OutputKind(
         name="layers",
@@ -141,6 +146,7 @@ LAYERS = register_output(
         ),
         check=_check_layers,
         write=_write_layers,
+        claim=_claim_layers,
     )
 )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from slopewash.claims import Claim
 from slopewash.errors import InvalidFile, unknown_name
 from slopewash.paths import check_name, confined_to, inside
 from slopewash.recipes.entries import Entry, Table
@@ -36,6 +37,8 @@ class OutputKind:
     watch: Callable[[Path, Options, int, int], Observer | None] | None = None
     """Makes an observer of the run that the output is made of, where the options need one. Called with the path, the
     options, the steps taken so far, more than 0 where a run is resumed, and those of them of earlier stages."""
+    claim: Callable[[Path, Options], Claim] = lambda path, _: Claim.of_file(path)
+    """Names what it would write; by default a file, or a folder that is all its own."""
     drawn: bool = False
     """Whether it is drawn from the data, and written after them: an interrupt loses it, and nothing else."""
 
@@ -113,6 +116,11 @@ class Output:
         check_output_name(str(self.path), limit)
         return dataclasses.replace(self, path=limit / self.path, limit=limit)
 
+    @property
+    def claim(self) -> Claim:
+        """The files that it would write."""
+        return self.declared.claim(self.path, self.options)
+
     def check(self) -> None:
         """Refuse what could not be written later."""
         self.declared.check(self.path, self.options)
@@ -140,6 +148,12 @@ class Output:
         """Output that `as_dict` described."""
         options = {name: value for name, value in facts.items() if name not in ("kind", "path")}
         return cls(Path(facts["path"]), facts["kind"], options)
+
+
+def written_twice(output: Output, name: str) -> str:
+    """Say that an output before it writes a file of this one."""
+    itself = "is" if output.path.name == name else f"holds {name}, which is"
+    return f"{output.path} {itself} written by an output before it; choose another name"
 
 
 class Confined(Observer):

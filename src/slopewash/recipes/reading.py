@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from slopewash.claims import twice
 from slopewash.errors import InvalidFile, InvalidParameter, InvalidRecipe, SlopewashError, unknown_name
 from slopewash.io import read_strata
 from slopewash.io.formats import format_of
@@ -26,7 +27,7 @@ from slopewash.recipes.entries import Table
 from slopewash.recipes.facts import MOST_LISTED, check_count
 from slopewash.recipes.layers import LayerFile, LayerSource
 from slopewash.recipes.library import looks
-from slopewash.recipes.outputs import Output, check_output_name, output_kinds
+from slopewash.recipes.outputs import Output, check_output_name, output_kinds, written_twice
 from slopewash.recipes.settings import apply_settings
 from slopewash.recipes.sources import FromFile, Generated, Source
 from slopewash.recipes.toml_lines import Place, key_lines
@@ -184,10 +185,10 @@ class _Reader:
         stages = tuple(self.stage(stage, ("stages", number)) for number, stage in enumerate(top["stages"]))
         source = self.source(top["source"], seed)
         outputs = tuple(self.output(output, ("outputs", n)) for n, output in enumerate(top.get("outputs", ())))
-        for number, output in enumerate(outputs):
-            with self.at("outputs", number, "path"):
-                if output.path in [earlier.path for earlier in outputs[:number]]:
-                    raise InvalidParameter(f"{output.path.name} is written by an output before it; name another file")
+        clash = twice([output.claim for output in outputs])
+        if clash is not None:
+            with self.at("outputs", clash[0], "path"):
+                raise InvalidParameter(written_twice(outputs[clash[0]], clash[1]))
         with self.at():
             return Recipe(
                 source=source, layers=self.layers(top.get("layers", {})), strata=self.strata(top, stages),

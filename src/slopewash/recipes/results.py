@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from slopewash.claims import Claim, overwritten, twice
 from slopewash.errors import InvalidFile
 from slopewash.io.formats import format_of
 from slopewash.io.mesh_files import is_mesh_file
 from slopewash.paths import make_folder
 from slopewash.recipes.definition import Recipe, Stage
 from slopewash.recipes.manifest import CHECKPOINTS, MANIFEST, RECIPE, input_files, write_records
-from slopewash.recipes.outputs import check_output_name
+from slopewash.recipes.outputs import check_output_name, written_twice
 from slopewash.simulation import Budget
 from slopewash.terrain import Terrain, TriangleMesh
 
@@ -148,12 +149,14 @@ def check_kept(recipe: Recipe, folder: Path | None, *, force: bool = False) -> N
     for output in recipe.outputs if folder is not None else ():
         if output.path.parts[:1] and output.path.parts[0].lower() in OURS:
             raise InvalidFile(f"output {output.path} has a name that the run itself needs; choose another")
-    files = [output.path for output in outputs] + ([] if folder is None else [folder / RECIPE, folder / MANIFEST])
-    if not force:
-        inputs = [file.resolve() for file in input_files(recipe)]
-        for file in files:
-            if file.resolve() in inputs:
-                raise InvalidFile(f"{file} is an input of the recipe and would be overwritten; choose another name")
+    claims = [output.claim for output in outputs]
+    clash = twice(claims)
+    if clash is not None:
+        raise InvalidFile(written_twice(outputs[clash[0]], clash[1]))
+    records = [] if folder is None else [Claim(folder, folder, OURS)]
+    overlap = None if force else overwritten(input_files(recipe), [*claims, *records])
+    if overlap is not None:
+        raise InvalidFile(f"{overlap[1]} is an input of the recipe and would be overwritten; choose another name")
 
 
 def prepare_outputs(recipe: Recipe, folder: Path, *, force: bool = False) -> None:

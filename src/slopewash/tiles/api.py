@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from slopewash.claims import Claim, overwritten
 from slopewash.drafts import draft_folder
 from slopewash.errors import CheckpointError, InvalidFile, InvalidParameter, SlopewashError
 from slopewash.io.gdal import rasterio_for
@@ -15,6 +16,7 @@ from slopewash.memory import available_memory
 from slopewash.models import Model, Preset
 from slopewash.models.state import Edges, Sides
 from slopewash.recipes.definition import Recipe, Stage, preset_beds
+from slopewash.recipes.manifest import input_files
 from slopewash.recipes.sources import FromFile, FromTerrain, Generated, as_source
 from slopewash.remedies import by_place
 from slopewash.terrain import Terrain
@@ -107,6 +109,7 @@ def erode_tiled(
     file = _geotiff(str(out))
     store = Store(str(out if file is None else draft_folder(file)))
     check_free(store, draft_of=file)
+    _check_not_read(made, store, None if force else file)
     wanted = None if file is None else GeoTiff(file.name, force)
     run = TiledRun(store, made, tile=tile, iterations=iterations, layers=layers, lakes=lakes, geotiff=wanted)
     run.memory = parse_memory(memory)
@@ -238,6 +241,15 @@ def check_free(store: Store, *, draft_of: Path | None = None) -> None:
             names -= UNCOMMITTED
         if names and (not done or "state" in names):
             raise InvalidParameter(f"{folder} is not empty and holds no run on tiles of yours; choose another folder")
+
+
+def _check_not_read(recipe: Recipe, store: Store, file: Path | None) -> None:
+    """Refuse to write over a file or a store that the run reads."""
+    places = [place for place in (store.folder, file) if place is not None]
+    overlap = overwritten(input_files(recipe), map(Claim.of_file, places))
+    if overlap is not None:
+        claim, read = overlap
+        raise InvalidParameter(f"{claim.path} would replace {read}, which the run reads; choose another name")
 
 
 def _recipe(
