@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from slopewash.analysis import axis_preference
 from slopewash.errors import InvalidTerrain
+from slopewash.terrain import Terrain
 
 
 def isotropic(size: int, steepness: float, seed: int) -> NDArray[Any]:
@@ -69,3 +70,14 @@ def test_flat_ground_has_no_preference_and_small_ground_is_refused() -> None:
     assert axis_preference(np.full((40, 50), 7.0)) == 1
     with pytest.raises(InvalidTerrain, match="it needs 32 cells a side or more"):
         axis_preference(np.zeros((20, 100)))
+
+
+def test_a_terrain_will_do_and_gaps_are_refused() -> None:
+    ground = isotropic(64, 1.0, 1)
+    terrain = Terrain(ground)
+    assert axis_preference(terrain) == axis_preference(terrain["elevation"])
+    hole = np.zeros(ground.shape, bool)
+    hole[5, 5:8] = True
+    for gap in (terrain.replace(nodata=hole), np.ma.array(ground, mask=hole), np.where(hole, np.nan, ground)):
+        with pytest.raises(InvalidTerrain, match="3 cells have no height; pass ground without gaps"):
+            axis_preference(gap)

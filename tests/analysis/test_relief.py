@@ -77,6 +77,29 @@ def test_an_impossible_cell_size_is_rejected(cell_size: float) -> None:
         slope(np.zeros((3, 3)), cell_size)
 
 
+def test_a_terrain_brings_its_cell_size_and_its_voids() -> None:
+    y, x = np.mgrid[:6, :6]
+    ground, hole = 5.0 * x, (y == 2) & (x == 3)
+    terrain = sw.Terrain(np.where(hole, -9999.0, ground), cell_size=5.0, nodata=hole)
+    for given in (terrain, np.ma.array(terrain["elevation"], mask=hole), np.where(hole, np.nan, ground)):
+        steepness = slope(given, 5.0)
+        np.testing.assert_allclose(steepness[~hole], 45.0)
+        assert (steepness[hole] == 0).all() if given is terrain else np.isnan(steepness[hole]).all()
+        assert local_minima(given, border=0) == 0
+    np.testing.assert_array_equal(slope(terrain), slope(terrain, 5.0))
+    with pytest.raises(InvalidParameter, match=r"cell_size is 1.0 m, and the terrain's cells are 5 m; leave it out"):
+        slope(terrain, 1.0)
+    with pytest.raises(InvalidParameter, match="cell_size is missing; heights without a terrain need it, in metres"):
+        slope(ground)
+
+
+@pytest.mark.parametrize("elevation", [[["low", "high"]], [[1.0], [1.0, 2.0]], {"elevation": [[1.0]]}])
+def test_what_holds_no_heights_is_rejected_in_a_sentence(elevation: Any) -> None:
+    for measure in (local_minima, lambda given: slope(given, 1.0)):
+        with pytest.raises(InvalidTerrain, match=r"elevation (has dtype <U4|is ragged|is a dict)"):
+            measure(elevation)
+
+
 @pytest.mark.parametrize("elevation", [np.zeros(3), np.zeros((0, 3))])
 def test_what_has_no_rows_and_columns_is_rejected(elevation: Any) -> None:
     with pytest.raises(InvalidTerrain, match="it must have two dimensions, rows and columns"):

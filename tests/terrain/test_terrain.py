@@ -12,6 +12,7 @@ import pytest
 from slopewash.errors import InvalidFile, InvalidTerrain, UnknownName
 from slopewash.io import read, write
 from slopewash.terrain import Terrain, WaterSource
+from slopewash.terrain.arrays import handed_over
 from slopewash.terrain.fields import ATTRIBUTES, RESERVED, STRATA_TOP
 
 FLAT = np.zeros((3, 4))
@@ -49,6 +50,62 @@ def test_layers_are_copies_that_nobody_can_write_to() -> None:
     assert terrain["elevation"][0, 0] == 0.0
     with pytest.raises(ValueError, match="read-only"):
         terrain["elevation"][0, 0] = 1.0
+
+
+@pytest.mark.parametrize("name", ["elevation", "water"])
+def test_no_view_of_what_was_given_reaches_the_terrain(name: str) -> None:
+    mine = np.ones((3, 4), dtype=np.float32)
+    view = mine[:]
+    mine.setflags(write=False)
+    layers: dict[str, Any] = {"elevation": FLAT, name: mine}
+    terrain = Terrain(**layers)
+    view[:] = np.nan
+    mine.setflags(write=True)
+    mine[0, 0] = -1e9
+    assert (terrain[name] == 1).all()
+
+
+def everything_of(terrain: Terrain) -> list[Any]:
+    return [*terrain.values(), *(() if terrain.nodata is None else (terrain.nodata,))]
+
+
+@pytest.mark.parametrize("nodata", [None, np.eye(3, 4, dtype=bool)], ids=["whole", "voids"])
+def test_nothing_of_a_terrain_or_its_copies_can_be_made_writeable(nodata: Any) -> None:
+    terrain = Terrain(np.arange(12.0).reshape(3, 4), water=1.0, own_layers={"mood": FLAT}, nodata=nodata)
+    pickles = [pickle.loads(pickle.dumps(terrain, protocol)) for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1)]
+    for other in (terrain, terrain.replace(water=2.0), copy.copy(terrain), copy.deepcopy(terrain), *pickles):
+        for array in everything_of(other):
+            for part in (array, array[:2], array.view()):
+                assert not part.flags.writeable
+                with pytest.raises(ValueError, match="cannot set WRITEABLE"):
+                    part.setflags(write=True)
+
+
+def test_layers_of_a_terrain_are_shared_and_not_copied() -> None:
+    terrain = Terrain(np.arange(12.0).reshape(3, 4), water=1.0, own_layers={"mood": FLAT})
+    for other in (terrain.replace(suspended=0.5), Terrain(terrain["elevation"], water=terrain["water"])):
+        for name in ("elevation", "water"):
+            assert other[name] is terrain[name]
+    part = Terrain(terrain["elevation"][:2])
+    assert not np.shares_memory(part["elevation"], terrain["elevation"])  # which would live on for a part
+
+
+def test_what_is_handed_over_is_kept_without_a_copy() -> None:
+    made = np.ones((3, 4), np.float32)
+    assert np.shares_memory(Terrain(FLAT, water=handed_over(made))["water"], made)
+    assert Terrain(FLAT, water=handed_over(made.astype(">f4")))["water"].dtype.isnative
+    assert Terrain(FLAT, water=handed_over(made[:, ::2].repeat(2, axis=1).T).T).range("water") == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("name", [*ATTRIBUTES, "shape", "own_layers", "anything"])
+def test_a_terrain_cannot_be_changed_in_place(name: str) -> None:
+    terrain = Terrain(FLAT, cell_size=2.0)
+    for changed in (terrain, copy.deepcopy(terrain), pickle.loads(pickle.dumps(terrain))):
+        with pytest.raises(AttributeError, match=rf"{name} of a terrain cannot be set; .*terrain.replace\({name}="):
+            setattr(changed, name, -3)
+        with pytest.raises(AttributeError, match=f"{name} of a terrain cannot be set"):
+            delattr(changed, name)
+    assert (terrain.cell_size, terrain.shape) == (2.0, (3, 4))
 
 
 def test_read_only_arrays_and_masks_are_accepted() -> None:
@@ -168,6 +225,81 @@ def test_a_masked_array_brings_its_mask_along() -> None:
     assert terrain.nodata is not None
     assert terrain.nodata.tolist() == [[False, True], [False, False]]
     assert terrain.range("elevation") == (1.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    "ground",
+    [
+        np.ma.masked_equal([[1.0, -9999.0], [3.0, 2.0]], -9999.0),
+        [np.ma.masked_equal([1.0, -9999.0], -9999.0), np.ma.array([3.0, 2.0])],
+    ],
+    ids=["array", "rows"],
+)
+def test_a_masked_array_s_mask_counts_beside_another(ground: Any) -> None:
+    for terrain in (
+        Terrain(ground, nodata=[[False, False], [True, False]]),
+        Terrain(np.zeros((2, 2)), nodata=[[False, False], [True, False]]).replace(elevation=ground),
+    ):
+        assert terrain.nodata is not None
+        assert terrain.nodata.tolist() == [[False, True], [True, False]]
+        assert terrain.range("elevation") == (1.0, 2.0)
+    with pytest.raises(InvalidTerrain, match="every cell is nodata"):
+        Terrain(ground, nodata=[[True, False], [True, True]])
+
+
+def test_a_layer_may_be_masked_only_where_there_is_no_ground() -> None:
+    rain = np.ma.masked_equal([[0.1, 9999.0], [0.2, 0.3]], 9999.0)
+    with pytest.raises(InvalidTerrain) as caught:
+        Terrain(np.zeros((2, 2)), rainfall=rain)
+    assert str(caught.value) == (
+        "layer rainfall is masked at row 0, column 1 (1 such cell); fill them or mark them with nodata="
+    )
+    for arguments in ({"own_layers": {"mood": rain}}, {"rainfall": np.ma.masked}, {"rainfall": list(rain)}):
+        with pytest.raises(InvalidTerrain, match="masked at row 0, column"):
+            Terrain(np.zeros((2, 2)), **arguments)
+    terrain = Terrain(np.zeros((2, 2)), rainfall=rain, nodata=[[False, True], [False, False]])
+    assert terrain.range("rainfall") == pytest.approx((0.1, 0.3))
+    with pytest.raises(InvalidTerrain, match=r"nodata is itself masked in places; fill it with .filled\(True\)"):
+        Terrain(np.zeros((2, 2)), nodata=rain)
+
+
+def test_a_data_array_with_coordinates_is_refused() -> None:
+    xarray = pytest.importorskip("xarray")
+    heights = np.arange(12.0).reshape(3, 4)
+    placed = xarray.DataArray(heights, dims=("y", "x"), coords={"y": [0.0, 30.0, 60.0], "x": 30.0 * np.arange(4)})
+    for name in ("elevation", "water", "nodata"):
+        with pytest.raises(InvalidTerrain) as caught:
+            Terrain(**{"elevation": FLAT, name: placed})
+        what = name if name == "nodata" else f"layer {name}"
+        assert str(caught.value) == (
+            f"{what} is a DataArray with coordinates, which are not read; pass "
+            'its .values, row 0 in the north, with cell_size=, or write it with .rio.to_raster("dem.tif") and read that'
+        )
+    bare = xarray.DataArray(heights, dims=("y", "x"))
+    np.testing.assert_array_equal(Terrain(bare, water=placed.mean())["elevation"], heights)
+
+
+def test_a_terrain_or_a_dataset_in_the_place_of_a_layer_is_told_from_one() -> None:
+    pytest.importorskip("xarray")
+    for given in (Terrain(FLAT), Terrain(FLAT).to_xarray()):
+        with pytest.raises(InvalidTerrain, match=r'is a (Terrain|Dataset); pass one of its layers, .*\["elevation"\]'):
+            Terrain(given)  # type: ignore[arg-type]
+
+
+def test_voids_become_ground_only_with_heights() -> None:
+    ground = np.array([[1000.0, np.nan], [np.nan, 1002.0]])
+    terrain = Terrain(ground, nodata=np.isnan(ground))
+    for nodata, bare in ((None, "2 cells"), ([[False, True], [False, False]], "1 cell")):
+        with pytest.raises(InvalidTerrain) as caught:
+            terrain.replace(nodata=nodata)
+        assert str(caught.value) == (
+            f"{bare} without data would become ground, and no height is known there; give elevation=, too, with them "
+            "filled"
+        )
+    assert terrain.replace(nodata=None, elevation=np.full((2, 2), 1001.0)).range("elevation") == (1001.0, 1001.0)
+    assert terrain.replace(nodata=terrain.nodata, water=1.0).range("elevation") == (1000.0, 1002.0)
+    with pytest.raises(InvalidTerrain, match="nodata has shape"):
+        terrain.replace(nodata=[[True]])
 
 
 def test_a_terrain_is_a_mapping_of_its_layers() -> None:

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from slopewash.analysis.relief import as_heights
 from slopewash.errors import InvalidTerrain
+from slopewash.terrain import Terrain
 
 WAVELENGTHS = (2.0, 16.0)
 """Shortest and longest wavelength looked at, in cells: gullies and combs, not whole mountains."""
@@ -14,7 +15,7 @@ WITHIN = 10.0
 """Degrees from a direction that count as it."""
 
 
-def axis_preference(elevation: ArrayLike) -> float:
+def axis_preference(elevation: ArrayLike | Terrain) -> float:
     """Return the spectral power of the relief near the grid's axes over that near its diagonals.
 
     Only wavelengths of 2 to 16 cells count, and directions within 10 degrees. Relief without a preferred direction has
@@ -31,6 +32,10 @@ def axis_preference(elevation: ArrayLike) -> float:
     shortest, longest = WAVELENGTHS
     if min(heights.shape) < 2 * longest:
         raise InvalidTerrain(f"elevation has shape {heights.shape}; it needs {2 * longest:.0f} cells a side or more")
+    if missing := int(np.isnan(heights).sum()):
+        raise InvalidTerrain(
+            f"{missing} {'cell has' if missing == 1 else 'cells have'} no height; pass ground without gaps"
+        )
     # A terrain's edges do not join: without a window that fades towards them, the jump would look like stripes.
     window = np.outer(*(np.hanning(length + 2)[1:-1] for length in heights.shape))
     power = np.abs(np.fft.fft2((heights - heights.mean()) * window)) ** 2

@@ -8,11 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from slopewash.errors import InvalidParameter, InvalidTerrain
-from slopewash.terrain import Layer
+from slopewash.terrain import Layer, Terrain
+from slopewash.terrain.arrays import as_real, mask_of
 
 
-def slope(elevation: ArrayLike, cell_size: float, *, nodata: ArrayLike | None = None) -> Layer:
+def slope(elevation: ArrayLike | Terrain, cell_size: float | None = None, *, nodata: ArrayLike | None = None) -> Layer:
     """Return the slope of the ground in degrees: central differences, one-sided at the edges and beside nodata.
+
+    A terrain has its own cell size and nodata; heights alone need the former. Nodata cells have a slope of 0, and
+    those whose height is NaN or masked one of NaN.
 
     >>> slope([[0.0, 10.0, 20.0]], cell_size=10.0).tolist()
     [[45.0, 45.0, 45.0]]
@@ -20,21 +24,33 @@ def slope(elevation: ArrayLike, cell_size: float, *, nodata: ArrayLike | None = 
     [[45.0, 45.0, 0.0]]
     """
     heights = as_heights(elevation)
+    if isinstance(elevation, Terrain):
+        if cell_size not in (None, elevation.cell_size):
+            raise InvalidParameter(
+                f"cell_size is {cell_size} m, and the terrain's cells are {elevation.cell_size:g} m; leave it out"
+            )
+        cell_size, nodata = elevation.cell_size, elevation.nodata if nodata is None else nodata
+    if cell_size is None:
+        raise InvalidParameter("cell_size is missing; heights without a terrain need it, in metres")
     if not (math.isfinite(cell_size) and cell_size > 0):
         raise InvalidParameter(f"cell_size is {cell_size} m; it must be positive and finite")
-    if nodata is None:
+    missing = _missing(heights, nodata)
+    if missing is None:
         steepness = np.hypot(_derivative(heights, 0, cell_size), _derivative(heights, 1, cell_size))
     else:
-        missing = _as_nodata(nodata, heights)
-        rises = (_rise(heights, missing, axis) / cell_size for axis in (0, 1))
-        steepness = np.where(missing, 0.0, np.hypot(*rises))
+        steepness = np.hypot(*(_rise(heights, missing, axis) / cell_size for axis in (0, 1)))
+        steepness[missing] = np.nan
+        if nodata is not None:
+            steepness[np.asarray(nodata, np.bool_)] = 0.0
     return np.degrees(np.arctan(steepness)).astype(np.float32)
 
 
-def local_minima_mask(elevation: ArrayLike, border: int = 4, *, nodata: ArrayLike | None = None) -> NDArray[np.bool_]:
+def local_minima_mask(
+    elevation: ArrayLike | Terrain, border: int = 4, *, nodata: ArrayLike | None = None
+) -> NDArray[np.bool_]:
     """Mark cells lower than all their eight neighbours, except within `border` cells of the edge.
 
-    Nodata cells are neither minima nor neighbours.
+    Cells without a height (nodata, NaN, masked) are neither minima nor neighbours.
 
     >>> local_minima_mask([[2, 2, 2], [2, 1, 2], [2, 2, 2]], border=1).astype(int).tolist()
     [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
@@ -42,8 +58,9 @@ def local_minima_mask(elevation: ArrayLike, border: int = 4, *, nodata: ArrayLik
     heights = as_heights(elevation)
     if border < 0:
         raise InvalidParameter(f"border is {border} cells; it must not be negative")
-    if nodata is not None:
-        heights = np.where(_as_nodata(nodata, heights), np.inf, heights)
+    missing = _missing(heights, nodata)
+    if missing is not None:
+        heights = np.where(missing, np.inf, heights)
     rows, columns = heights.shape
     # Padding gives edge cells eight neighbours, so that a border of 0 is no special case.
     walled = np.pad(heights, 1, constant_values=np.inf)
@@ -57,7 +74,7 @@ def local_minima_mask(elevation: ArrayLike, border: int = 4, *, nodata: ArrayLik
     return lowest & inner
 
 
-def local_minima(elevation: ArrayLike, border: int = 4, *, nodata: ArrayLike | None = None) -> int:
+def local_minima(elevation: ArrayLike | Terrain, border: int = 4, *, nodata: ArrayLike | None = None) -> int:
     """Count the cells of `local_minima_mask`.
 
     >>> local_minima([[2, 2, 2], [2, 1, 2], [2, 2, 2]], border=1)
@@ -66,19 +83,29 @@ def local_minima(elevation: ArrayLike, border: int = 4, *, nodata: ArrayLike | N
     return int(local_minima_mask(elevation, border, nodata=nodata).sum())
 
 
-def as_heights(elevation: ArrayLike) -> NDArray[np.float64]:
-    """Return a grid of heights in float64, or raise."""
-    heights = np.asarray(elevation, dtype=np.float64)
+def as_heights(elevation: ArrayLike | Terrain) -> NDArray[np.float64]:
+    """Return a grid of heights in float64, NaN where there is none, or raise."""
+    if isinstance(elevation, Terrain):
+        values, missing = elevation["elevation"], elevation.nodata
+    else:
+        values, missing = as_real("elevation", elevation), mask_of(elevation)
+    heights = values.astype(np.float64)
     if heights.ndim != 2 or heights.size == 0:
         raise InvalidTerrain(f"elevation has shape {heights.shape}; it must have two dimensions, rows and columns")
+    if missing is not None:
+        heights[missing] = np.nan
     return heights
 
 
-def _as_nodata(nodata: ArrayLike, heights: NDArray[np.float64]) -> NDArray[np.bool_]:
-    missing = np.asarray(nodata, dtype=np.bool_)
-    if missing.shape != heights.shape:
-        raise InvalidTerrain(f"nodata has shape {missing.shape}; it must be {heights.shape}, as elevation is")
-    return missing
+def _missing(heights: NDArray[np.float64], nodata: ArrayLike | None) -> NDArray[np.bool_] | None:
+    """Cells without a height; None where all have one."""
+    missing = np.isnan(heights)
+    if nodata is not None:
+        given = np.asarray(nodata, dtype=np.bool_)
+        if given.shape != heights.shape:
+            raise InvalidTerrain(f"nodata has shape {given.shape}; it must be {heights.shape}, as elevation is")
+        missing |= given
+    return missing if missing.any() else None
 
 
 def _rise(heights: NDArray[np.float64], missing: NDArray[np.bool_], axis: int) -> NDArray[np.float64]:

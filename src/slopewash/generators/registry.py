@@ -18,6 +18,7 @@ from slopewash.needs import Cost, Needs
 from slopewash.patience import in_parts
 from slopewash.remedies import by_place
 from slopewash.terrain import Terrain
+from slopewash.terrain.arrays import handed_over
 
 Heights: TypeAlias = NDArray[np.floating[Any]]
 
@@ -282,8 +283,7 @@ class Planned:
         for band in bands:
             self.fit(raw[band], low, high)
             heights[band] = raw[band]
-        heights.setflags(write=False)  # then the terrain keeps it without a copy
-        return heights
+        return handed_over(heights)
 
     def raw(self, window: tuple[slice, slice] | None = None) -> Heights:
         """Raw heights of all cells, or of some rows and columns."""

@@ -45,6 +45,7 @@ from slopewash.terrain import (
     source_table,
     sources_of,
 )
+from slopewash.terrain.arrays import handed_over
 
 CHECK_EVERY = 200
 """Steps between two looks for NaN, infinity and lost mass: often enough to name the place,
@@ -230,9 +231,7 @@ class Simulation:
         with self._turn:
             state = self._state
             names = [name for name in self._model.yields(state) if not self._is_default(name, state)]
-            layers = self.layers(*names)
-            for layer in layers.values():
-                layer.setflags(write=False)  # then the terrain keeps it without a copy
+            layers = {name: handed_over(layer) for name, layer in self.layers(*names).items()}
             return self._start.replace(**layers, sources=self.sources, emitters=self.emitters or self._start.emitters)
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from slopewash.errors import InvalidTerrain, unknown_name
+from slopewash.terrain.arrays import as_real, handed_over, is_ours, mask_of
 from slopewash.terrain.emitters import Emitter
 from slopewash.terrain.fields import ATTRIBUTES, LAYERS, RESERVED, layer_spec
 from slopewash.terrain.sources import WaterSource
@@ -29,9 +30,9 @@ LONGEST_CRS_SHOWN = 60
 class Terrain(Mapping[str, Layer]):
     """A height field with its layers: a mapping from layer name to a read-only float32 array.
 
-    Arrays are indexed `[row, column]`, row 0 in the north. Any real array is accepted and copied (a read-only float32
-    one is kept as it is); a single number fills a layer. Cells of `nodata` (a boolean mask) hold no ground, and nothing
-    enters them.
+    Arrays are indexed `[row, column]`, row 0 in the north. Any real array is accepted and copied; a single number fills
+    a layer. Cells of `nodata` (a boolean mask) hold no ground, and nothing enters them. A terrain never changes:
+    `replace` makes another.
 
     Parameters
     ----------
@@ -40,7 +41,8 @@ class Terrain(Mapping[str, Layer]):
     cell_size
         Side of a cell in metres.
     nodata
-        True where there is no ground. Without it, NaN in any layer is an error; a masked array brings its own mask.
+        True where there is no ground. Without it, NaN in any layer is an error. What a masked elevation masks counts
+        as nodata, too; other layers may be masked only there.
     crs, transform
         Coordinate reference system (any text, such as "EPSG:32611") and the six numbers of the affine transform from
         (column, row) to world coordinates, carried along unchanged.
@@ -68,6 +70,7 @@ class Terrain(Mapping[str, Layer]):
 
     picture: ClassVar[Callable[[Terrain], bytes] | None] = None
     """Draws a PNG for notebooks; registered by the render package."""
+    _is_made: bool = False
     needs_ground: ClassVar[bool] = True
     """Whether some cell must have ground; part of a terrain may have none."""
 
@@ -89,9 +92,7 @@ class Terrain(Mapping[str, Layer]):
         ground = _as_grid(elevation)
         self.shape: tuple[int, int] = (ground.shape[0], ground.shape[1])
         self.cell_size = _checked_cell_size(cell_size)
-        if nodata is None and isinstance(elevation, np.ma.MaskedArray):
-            nodata = np.ma.getmaskarray(elevation)
-        self.nodata = _as_mask(nodata, self.shape, needs_ground=self.needs_ground)
+        self.nodata = _as_mask(nodata, mask_of(elevation), self.shape, needs_ground=self.needs_ground)
         self.crs = _checked_crs(crs)
         self.transform = _checked_transform(transform)
         self.south_up = bool(south_up)
@@ -111,6 +112,21 @@ class Terrain(Mapping[str, Layer]):
         self.own_layers = frozenset(own)
         """Names of the layers that are the user's own."""
         self.strata = self._checked_strata(strata)
+        self._is_made = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._is_made:
+            raise _unchangeable(name, f"{name}=...")
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise _unchangeable(name, f"{name}=None")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make the arrays of a copy or a pickle unchangeable again, which NumPy does not."""
+        layers = {name: handed_over(layer) for name, layer in state["_layers"].items()}
+        nodata = None if state["nodata"] is None else handed_over(state["nodata"])
+        self.__dict__.update(state | {"_layers": layers, "nodata": nodata})
 
     def _checked_strata(self, strata: Strata | None) -> Strata | None:
         if strata is None:
@@ -123,8 +139,8 @@ class Terrain(Mapping[str, Layer]):
         return strata.on(elevation, self.cell_size)
 
     def _checked_layer(self, name: str, values: ArrayLike) -> Layer:
-        given = _as_real(name, values)
-        if _is_ours_to_keep(given) and self.nodata is None:
+        given = as_real(f"layer {name}", values)
+        if given.dtype == np.float32 and is_ours(given) and self.nodata is None:
             layer = given
         else:
             with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite and is reported below
@@ -135,15 +151,20 @@ class Terrain(Mapping[str, Layer]):
             raise InvalidTerrain(
                 f"layer {name} has shape {layer.shape}; it must be {self.shape}, as elevation is, or a single number"
             )
+        masked = mask_of(values)
         bad = ~np.isfinite(layer)
+        if masked is not None:
+            bad |= masked
         if self.nodata is not None:
             layer[self.nodata] = 0.0
             bad &= ~self.nodata
         if bad.any():
             row, column = np.argwhere(bad)[0]
+            is_masked = masked is not None and np.broadcast_to(masked, self.shape)[row, column]
             raise InvalidTerrain(
-                f"layer {name} is {layer[row, column]} as float32 at row {row}, column {column} "
-                f"({int(bad.sum())} such {'cell' if bad.sum() == 1 else 'cells'}); fill them or mark them with nodata="
+                f"layer {name} is {'masked' if is_masked else f'{layer[row, column]} as float32'} at row {row}, column "
+                f"{column} ({int(bad.sum())} such {'cell' if bad.sum() == 1 else 'cells'}); fill them or mark them "
+                "with nodata="
             )
         spec = layer_spec(name)
         if layer.min() < spec.lowest and math.isinf(spec.highest):
@@ -153,8 +174,7 @@ class Terrain(Mapping[str, Layer]):
                 f"layer {name} spans {layer.min():g} .. {layer.max():g}; it must lie within "
                 f"{spec.lowest:g} .. {spec.highest:g}: {spec.doc}"
             )
-        layer.setflags(write=False)
-        return layer
+        return handed_over(layer)
 
     def __getitem__(self, name: str) -> Layer:
         """Return the layer of that name, read-only."""
@@ -236,6 +256,8 @@ class Terrain(Mapping[str, Layer]):
         values: dict[str, Any] = {name: getattr(self, name) for name in ATTRIBUTES}
         values.update({name: layer for name, layer in self._layers.items() if name not in own})
         values.update(changes)
+        if self.nodata is not None and "elevation" not in changes:
+            _refuse_ground_in_voids(self.nodata, values["nodata"])
         return type(self)(**values, own_layers=own)
 
     def resampled(self, size: int) -> Terrain:
@@ -307,18 +329,8 @@ def _crs_name(crs: str) -> str:
     return name if len(name) <= LONGEST_CRS_SHOWN else f"{name[: LONGEST_CRS_SHOWN - 3]}..."
 
 
-def _as_real(name: str, values: ArrayLike) -> NDArray[Any]:
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise InvalidTerrain(f"layer {name} is ragged; all its rows must be equally long") from None
-    if array.dtype.kind not in "buif":
-        raise InvalidTerrain(f"layer {name} has dtype {array.dtype}; it must hold real numbers")
-    return array
-
-
 def _as_grid(elevation: ArrayLike) -> NDArray[Any]:
-    ground = _as_real("elevation", elevation)
+    ground = as_real("layer elevation", elevation)
     if ground.ndim != 2:
         raise InvalidTerrain(f"elevation has {ground.ndim} dimensions; it must have two, rows and columns")
     if ground.size == 0:
@@ -326,28 +338,36 @@ def _as_grid(elevation: ArrayLike) -> NDArray[Any]:
     return ground
 
 
-def _is_ours_to_keep(array: NDArray[Any]) -> bool:
-    """Whether an array is a layer already and nobody can write to it: then a copy would only take memory."""
-    flags = array.flags
-    return (
-        array.dtype == np.float32
-        and array.dtype.isnative
-        and flags.c_contiguous
-        and flags.owndata
-        and not flags.writeable
-    )
-
-
-def _as_mask(nodata: ArrayLike | None, shape: tuple[int, int], *, needs_ground: bool) -> NDArray[np.bool_] | None:
-    if nodata is None:
+def _as_mask(
+    nodata: ArrayLike | None, masked: NDArray[np.bool_] | None, shape: tuple[int, int], *, needs_ground: bool
+) -> NDArray[np.bool_] | None:
+    """Cells that the mask or the elevation's own mask names."""
+    if nodata is None and masked is None:
         return None
-    mask = np.array(_as_real("nodata", nodata), dtype=np.bool_, copy=True)
+    mask = np.zeros(shape, np.bool_) if nodata is None else np.array(as_real("nodata", nodata), np.bool_)
     if mask.shape != shape:
         raise InvalidTerrain(f"nodata has shape {mask.shape}; it must be a mask of {shape}, as elevation is")
+    if nodata is not None and mask_of(nodata) is not None:
+        raise InvalidTerrain("nodata is itself masked in places; fill it with .filled(True)")
+    if masked is not None:
+        mask |= masked
     if needs_ground and mask.all():
         raise InvalidTerrain("every cell is nodata; a terrain needs at least one cell of ground")
-    mask.setflags(write=False)
-    return mask if mask.any() else None
+    return handed_over(mask) if mask.any() else None
+
+
+def _refuse_ground_in_voids(voids: NDArray[np.bool_], nodata: ArrayLike | None) -> None:
+    """Where there was no ground, a terrain holds 0 m, which is nobody's height."""
+    left = np.zeros(voids.shape, np.bool_) if nodata is None else np.asarray(nodata, np.bool_)
+    if left.shape == voids.shape and (bare := int((voids & ~left).sum())):
+        raise InvalidTerrain(
+            f"{bare} {'cell' if bare == 1 else 'cells'} without data would become ground, and no height is known "
+            "there; give elevation=, too, with them filled"
+        )
+
+
+def _unchangeable(name: str, change: str) -> AttributeError:
+    return AttributeError(f"{name} of a terrain cannot be set; make another terrain with terrain.replace({change})")
 
 
 def _checked_cell_size(cell_size: float) -> float:

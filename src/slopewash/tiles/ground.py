@@ -15,6 +15,7 @@ from slopewash.errors import unknown_name
 from slopewash.io.meaning import Meaning
 from slopewash.models.state import Window
 from slopewash.terrain import Terrain, TerrainPart, WaterSource
+from slopewash.terrain.arrays import handed_over
 from slopewash.terrain.parts import strata_from
 from slopewash.tiles.arrays import Field
 from slopewash.tiles.facts import check_ground
@@ -144,9 +145,8 @@ class Ground:
         }
         nodata, top = read.pop("nodata", None), read.pop("strata_top", None)
         strata = None if top is None or self.strata is None else strata_from(dict(self.strata), top.astype(np.float64))
+        read = {name: handed_over(layer) for name, layer in read.items()}
         own = {name: read.pop(name) for name in self.own if name in read}
-        for layer in read.values():
-            layer.setflags(write=False)  # then the terrain keeps it without a copy
         return TerrainPart(**read, own_layers=own, nodata=nodata, cell_size=self.cell_size, strata=strata)
 
     def write(self, number: int, terrain: Terrain, core: Window | None = None) -> Survey:
