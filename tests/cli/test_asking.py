@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.io.test_meaning import place_tags
+from tests.io.tiffs import tiff
 
 import slopewash as sw
 
@@ -128,6 +130,20 @@ def test_undeclared_nodata_is_questioned_and_the_option_named_is_the_remedy(
     assert (done.code, "note:" in done.err) == (0, False)
     if out:
         assert sw.read(tmp_path / "out.exr").nodata is not None
+
+
+@pytest.mark.parametrize("tiles", [[], ["--tiles", 16, "--workers", 0]])
+def test_heights_that_may_be_feet_are_questioned_once_and_the_option_named_is_the_answer(
+    tiles: list[Any], tmp_path: Path, run: Run
+) -> None:
+    heights = np.random.default_rng(1).integers(100, 900, (1, 32, 32)).astype(np.float32)
+    (tmp_path / "dem.tif").write_bytes(tiff(heights, tags=place_tags("feet")))
+    for asked, answer in ((1, []), (0, ["--height-unit", "us-ft"])):
+        out = tmp_path / f"out{asked}{'.zarr' if tiles else '.exr'}"
+        words = ["--model", "steepest_talus", "--steps", 1, "--backend", "reference", *tiles]
+        done = run("erode", tmp_path / "dem.tif", "-o", out, *words, *answer)
+        assert done.code == 0
+        assert done.err.count("if they are feet, give --height-unit us-ft\n") == asked
 
 
 def test_a_recipe_file_names_nodata_as_its_own_key(torn: Path, tmp_path: Path, run: Run) -> None:

@@ -57,7 +57,7 @@ OUTPUTS = {"render": ("picture or film", "view.png"), "export": ("folder", "game
 OURS = (
     StabilityWarning, CheckpointWarning, GeoreferenceWarning, NodataWarning, RangeWarning, SealWarning, UnusualWarning,
 )  # fmt: skip
-ASKED_ONCE = (NodataWarning, StabilityWarning, UnusualWarning)
+ASKED_ONCE = (GeoreferenceWarning, NodataWarning, StabilityWarning, UnusualWarning)
 """Warnings about what a command was given, which it may read or check several times."""
 
 EXAMPLES = """Examples:
