@@ -355,6 +355,27 @@ def test_a_script_that_its_workers_would_run_again_is_told_how_to_begin(tmp_path
     assert not (tmp_path / "out.zarr").exists()
 
 
+@pytest.mark.parametrize("after", [0.3, 1.0])
+def test_an_interrupt_while_workers_start_is_one_sentence(tmp_path: Path, after: float) -> None:
+    sw.write(sw.generate("cone", size=16), tmp_path / "raw.exr")
+    words = ["erode", "raw.exr", "-o", "t.zarr", "--model", "steepest_talus", "--tiles", "16", "--workers", "2"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "slopewash", *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        assert process.stderr.readline() == "starting 2 workers; Ctrl-C ends the run once they are there\n"
+        family = psutil.Process(process.pid)
+        while not any("spawn_main" in " ".join(child.cmdline()) for child in family.children()):
+            assert process.poll() is None
+            time.sleep(0.05)
+        time.sleep(after)  # a worker is at its imports
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers, too
+        said = process.stderr.read()
+    assert (process.returncode, said) == (130, "interrupted before the first step; nothing is kept\n")
+    assert not (tmp_path / "t.zarr").exists()
+
+
 def test_a_run_that_is_refused_for_its_memory_leaves_nothing(tmp_path: Path, whole: sw.Terrain) -> None:
     out = tmp_path / "out.zarr"
     with pytest.raises(sw.NotEnoughMemory, match=r'and 1 MB may be taken; give memory="0\.7GB", which is the least'):

@@ -164,7 +164,7 @@ def _run(
     if workers == 0:
         executor: Executor = InProcess()
         return run.run(executor)
-    with connected(client=client, scheduler=scheduler, workers=workers) as cluster:
+    with connected(client=client, scheduler=scheduler, workers=workers, say=run.watching.say) as cluster:
         cluster.say = run.watching.say
         if cluster.dashboard:
             run.watching.say(f"dashboard: {cluster.dashboard}")

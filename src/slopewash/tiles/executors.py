@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, Protocol
 
 from slopewash.errors import BackendUnavailable, SlopewashError
+from slopewash.interrupts import whole_steps
 from slopewash.tiles.guard import check_guarded
 from slopewash.tiles.turns import TASKS, in_turn
 
@@ -157,9 +160,17 @@ class Silence:
 
 @contextmanager
 def connected(
-    *, client: Client | None = None, scheduler: str | None = None, workers: int | None = None
+    *,
+    client: Client | None = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    say: Callable[[str], None] = lambda text: None,
 ) -> Iterator[OnCluster]:
     """Tasks on a client's cluster, on a scheduler by its address, or on a cluster of this machine."""
+    count = workers or os.cpu_count() or 1
+    if client is None and scheduler is None:
+        check_guarded()
+        say(f"starting {count} worker{'s' * (count > 1)}; Ctrl-C ends the run once they are there")
     try:
         import dask
         import distributed as _distributed
@@ -185,8 +196,6 @@ def connected(
                     raise
                 raise BackendUnavailable(LOST) from error
             return
-        check_guarded()
-        count = workers or os.cpu_count() or 1
         threads = os.environ.get("NUMBA_NUM_THREADS") or str(max(1, (os.cpu_count() or 1) // count))
         environment = {
             # Before the processes start: memory is managed from their first moment on. Dask sets these here, too.
@@ -195,8 +204,28 @@ def connected(
             # in each, because Numba's threads serve one caller at a time.
             "distributed.nanny.environ": dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"), threads),
         }
-        with dask.config.set(environment), distributed.LocalCluster(
-            n_workers=count, threads_per_worker=TASKS, processes=True, memory_limit=0,
-            dashboard_address="127.0.0.1:0", silence_logs="CRITICAL", preload=["slopewash.tiles.worker"],
-        ) as cluster, distributed.Client(cluster) as connection:  # fmt: skip
+        with dask.config.set(environment), ExitStack() as opened:
+            with whole_steps(), _deaf_children():  # an interrupt finds the cluster whole, and closes it
+                cluster = opened.enter_context(distributed.LocalCluster(
+                    n_workers=count, threads_per_worker=TASKS, processes=True, memory_limit=0,
+                    dashboard_address="127.0.0.1:0", silence_logs="CRITICAL", preload=["slopewash.tiles.worker"],
+                ))  # fmt: skip
+                connection = opened.enter_context(distributed.Client(cluster))
             yield OnCluster(connection)
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Let threads and processes that start meanwhile never hear of Ctrl-C, which a terminal sends to all of them.
+
+    A worker that is interrupted before it runs code of ours prints a traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # which would let its thread hear again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
