@@ -41,6 +41,11 @@ steps = 10
 settle = 4
 
 [[outputs]]
+kind = "picture"
+path = "map.png"
+width = 60
+
+[[outputs]]
 path = "data/eroded.exr"
 
 [[outputs]]
@@ -59,11 +64,6 @@ path = "eroded.r16"
 
 [[outputs]]
 path = "mesh.glb"
-
-[[outputs]]
-kind = "picture"
-path = "map.png"
-width = 60
 """
 
 
@@ -90,6 +90,13 @@ def test_two_runs_give_byte_identical_folders(run: Run, recipe: Path, tmp_path: 
     first, second = contents(tmp_path / "first"), contents(tmp_path / "second")
     assert list(first) == FILES
     assert first == second
+    sw.Recipe.read(recipe).run(folder=tmp_path / "python")
+    running = sw.Running(sw.Recipe.read(recipe), checkpoint=tmp_path / "on" / "checkpoints", folder=tmp_path / "on")
+    running.advance(2)
+    running.write_checkpoint()
+    running.close()
+    sw.resume(tmp_path / "on")
+    assert contents(tmp_path / "python") == contents(tmp_path / "on") == first
     manifest = json.loads(first["manifest.json"])
     assert (manifest["slopewash"], manifest["seed"], manifest["step"]) == (sw.__version__, 3, 10)
     assert manifest["stages"] == ["outerrain", "virtual_pipes"]
@@ -192,7 +199,10 @@ def test_checking_reports_and_writes_nothing(
     monkeypatch.chdir(tmp_path)
     done = run("run", recipe, "--check")
     assert (done.code, done.err) == (0, "")
-    assert "is valid: source dome of 20 x 20 cells, stages slides, virtual_pipes, outputs data/eroded.exr" in done.out
+    assert (
+        "is valid: source dome of 20 x 20 cells, stages slides, virtual_pipes, outputs map.png, data/eroded.exr"
+        in done.out
+    )
     recipe.write_text(RECIPE.replace("settle = 4", "setle = 4"))
     done = run("run", recipe, "--check")
     assert (done.code, done.out) == (2, "")

@@ -373,6 +373,22 @@ def test_ascii_grid_goes_out_and_comes_in(tmp_path: Path, crs: str) -> None:
     assert back.transform == pytest.approx(terrain.transform)
 
 
+@pytest.mark.parametrize("void", [False, True])
+@pytest.mark.parametrize("deepest", [-9998.0, -9999.0, -10000.0, -99990.0])
+def test_no_height_of_an_ascii_grid_comes_back_as_nodata(tmp_path: Path, deepest: float, void: bool) -> None:
+    nodata = np.array([[False, False, void], [False, False, False]])
+    terrain = sw.Terrain([[deepest, -9999.0, 5.0], [-9998.0, -5000.0, 0.0]], cell_size=1000.0, nodata=nodata)
+    path = sw.write(terrain, tmp_path / "deep.asc")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sw.NodataWarning)  # heights that look like it are questioned
+        back = sw.read(path)
+    assert np.array_equal(back["elevation"], terrain["elevation"])
+    assert (back.nodata is not None) == void
+    assert back.nodata is None or np.array_equal(back.nodata, nodata)
+    with rasterio.open(path, driver="AAIGrid") as file:
+        assert np.array_equal(file.read_masks(1) == 0, nodata)
+
+
 def test_ascii_grid_of_another_program_is_read(tmp_path: Path) -> None:
     path = tmp_path / "in.asc"
     path.write_text("NCOLS 3\nNROWS 2\nXLLCENTER 15\nYLLCENTER 25\nCELLSIZE 10\nNODATA_VALUE -1\n1 2 3\n4 -1 6.5\n")

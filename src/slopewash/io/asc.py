@@ -100,15 +100,21 @@ def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | 
     question_step(path, terrain, keeps_size=False)
     rows, columns = terrain.shape
     values, _ = as_in_crs(with_nan(terrain, layer), layer, terrain.crs if terrain.transform is not None else None)
-    lowest = float(np.nanmin(values))
-    nodata = _NODATA if lowest > _NODATA else float(np.float32(10 * lowest))  # a value that no cell has
+    nodata = _unused(values)
     lines = [f"ncols {columns}", f"nrows {rows}", f"xllcorner {c!r}", f"yllcorner {f + e * rows!r}", f"cellsize {a!r}"]
-    lines += [] if terrain.nodata is None else [f"NODATA_value {nodata:.9g}"]
+    if terrain.nodata is not None or nodata != _NODATA:  # which readers assume where none is named
+        lines.append(f"NODATA_value {nodata:.9g}")
     with staged(path) as temporary, temporary.open("w", encoding="ascii", newline="\n") as file:
         file.write("\n".join(lines) + "\n")
         for row in values if terrain.nodata is None else np.where(np.isnan(values), np.float32(nodata), values):
             file.write(" ".join(row.astype(str)) + "\n")
     _write_prj(terrain, path)
+
+
+def _unused(values: Layer) -> float:
+    """A value that no cell has: the usual one, or the first multiple of it by tens that is free."""
+    multiples = (float(np.float32(_NODATA * 10.0**power)) for power in range(35))
+    return next(value for value in multiples if not (values == np.float32(value)).any())
 
 
 def _header(path: Path) -> _Header:

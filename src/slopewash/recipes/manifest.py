@@ -56,7 +56,7 @@ def manifest_facts(result: Result, folder: Path, outputs: Iterable[Path]) -> dic
         "cell_size": result.terrain.cell_size,
         "recipe": RECIPE,
         "inputs": [] if result.foreign else _placed(result.inputs, folder),
-        "outputs": _placed(checksums([folder / RECIPE, *outputs]), folder),
+        "outputs": _placed(checksums([folder / RECIPE, *sorted(outputs)]), folder),
         "budget": result.budget.as_dict(),
     }
 
