@@ -258,7 +258,7 @@ def test_bands_are_layers_by_name_and_by_number(tmp_path: Path) -> None:
     with pytest.raises(InvalidFile, match="3 layers of 31 x 23 cells, more than 1000 values; choose one with band"):
         sw.read(path, max_pixels=1000)
     unnamed = save(tmp_path / "unnamed.tif", heights(), heights() + 1)
-    with pytest.raises(InvalidFile, match=r"has bands 1, 2, none called elevation; .* choose one with band"):
+    with pytest.raises(InvalidFile, match=r"has bands 1, 2, none called elevation, .*: choose one with band"):
         sw.read(unnamed)
     assert np.array_equal(sw.read(unnamed, band=2)["elevation"], heights() + 1)
     with pytest.raises(InvalidFile, match="has 2 bands; band 3"):
