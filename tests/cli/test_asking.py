@@ -220,3 +220,19 @@ def test_checking_a_recipe_refuses_what_its_run_refuses_with_the_same_sentence(
     assert words in checked.err
     assert checked.err.splitlines()[-1:] == ran.err.splitlines()[-1:]
     assert {path.name for path in tmp_path.iterdir()} == {"hill.npy", "my.toml"}
+
+
+def test_checking_a_recipe_for_tiles_counts_them_and_names_outputs_that_are_not_written(
+    tmp_path: Path, run: Run
+) -> None:
+    recipe, out = tmp_path / "my.toml", tmp_path / "my.zarr"
+    text = '[source]\ngenerator = "dome"\nsize = 100\n[[outputs]]\npath = "a.npz"\n[[stages]]\nsteps = 1\nmodel = '
+    recipe.write_text(f'{text}"steepest_talus"\n')
+    words = ("run", recipe, "-o", out, "--check", "--tiles")
+    done = run(*words, 64)
+    assert (done.code, "On tiles, the run reports what it needs" in done.out) == (0, True)
+    assert done.err.startswith(f"note: with --tiles only {out} is written, and not a.npz; ")
+    assert "--tiles is 3; it must be 16 cells or more" in run(*words, 3).err
+    recipe.write_text(f'{text}"mesh_particles"\n')
+    assert "mesh_particles runs on one machine alone" in run(*words, 64).err
+    assert not out.exists()

@@ -139,10 +139,13 @@ def command(
             job.check_memory()
         print_json(plan_facts(job)) if json else print_plan(job)
         return 0
+    on_tiles = out or Path("out") / f"{name}{'-preview' if preview else ''}.zarr"
     if check:
         check_layer_names(job)
         needs = job.check_memory() if tiles is None else None
-        if tiles is None:
+        if tiles is not None:
+            _check_tiles(job, on_tiles, tiles)
+        else:
             if not force:
                 check_elsewhere(job, folder)
             check_kept(job, folder, force=force)
@@ -153,12 +156,11 @@ def command(
             print_json({"recipe": str(recipe), "valid": True, **facts, **(needs.as_dict() if needs else {})})
         else:
             show(f"{recipe} is valid: {words}")
-            show(needs) if needs else None
+            show(needs or "On tiles, the run reports what it needs of memory and time before the first is eroded.")
         return 0
     if tiles is not None:
         return _run_on_tiles(
-            job, out or Path("out") / f"{name}{'-preview' if preview else ''}.zarr", tiles=tiles, scheduler=scheduler,
-            workers=workers, memory=memory, force=force, json=json,
+            job, on_tiles, tiles=tiles, scheduler=scheduler, workers=workers, memory=memory, force=force, json=json,
         )  # fmt: skip
     check_needs_tiles(scheduler=scheduler, workers=workers, memory=memory)
     job.check_memory()
@@ -180,13 +182,20 @@ def command(
 
 def _run_on_tiles(job: Recipe, out: Path, *, tiles: int, json: bool, **where: Any) -> int:
     """Run source, layers, strata and stages of a recipe on tiles; its outputs would need the whole."""
+    _check_tiles(job, out, tiles)
+    out = tiled_output(out)
+    lakes = any("lake" in output.options.get("layers", ()) for output in job.outputs)
+    return erode_on_tiles(job.replace(outputs=()), out, tiles=tiles, json=json, lakes=lakes, **where)
+
+
+def _check_tiles(job: Recipe, out: Path, tiles: int) -> None:
+    """Refuse what cannot be done on tiles, and say which outputs are not written."""
     if job.outputs:
         names = ", ".join(str(output.path) for output in job.outputs)
         note(f"note: with --tiles only {out} is written, and not {names}; slopewash convert makes files of it")
-    out = tiled_output(out)
-    check_tiled_output(out, tiles)
-    lakes = any("lake" in output.options.get("layers", ()) for output in job.outputs)
-    return erode_on_tiles(job.replace(outputs=()), out, tiles=tiles, json=json, lakes=lakes, **where)
+    check_tiled_output(tiled_output(out), tiles)
+    for stage in job.stages:
+        stage.check_tiles()
 
 
 def load(recipe: Path, settings: tuple[str, ...] = (), *, outputs_anywhere: bool = False) -> Recipe:

@@ -234,6 +234,22 @@ class Stage:
             level = float(self.low_water.get("sea_level", level))
         return level if math.isfinite(level) and Sides.of(self.edges).any_open else None
 
+    def check_tiles(self) -> None:
+        """Refuse what cannot be done on tiles, before anything is written."""
+        model = self.model
+        if model.halo is None:
+            raise InvalidParameter(
+                f"{model.name} runs on one machine alone: what moves in it may cross the whole terrain; leave out the "
+                "tiles"
+            )
+        now, then = model.values(), self.receding(model).values() if self.recedes else {}
+        for name in sorted(model.adopted & then.keys()):
+            if then[name] != now[name]:
+                raise InvalidParameter(
+                    f"{name} changes from {now[name]} to {then[name]} when the flood recedes, which needs the whole "
+                    "terrain at once; leave out the tiles, or the change of it at the end"
+                )
+
     def receding(self, model: Model) -> Model:
         """Return the model for low water: no more rain than was asked for, and no other processes.
 

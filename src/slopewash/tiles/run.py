@@ -157,7 +157,7 @@ class TiledRun:
         geotiff: GeoTiff | None = None,
     ) -> None:
         for stage in recipe.stages:
-            _check(stage)
+            stage.check_tiles()
         _check_layers(layers)
         self.store, self.recipe, self.tile, self.iterations = store, recipe, tile, iterations
         self.geotiff = geotiff
@@ -704,22 +704,6 @@ class TiledRun:
             name: self.store.read_line(f"{BORDER}/{name}", "float32", shape[name in ("north", "south")])
             for name in SIDES
         }
-
-
-def _check(stage: Stage) -> None:
-    """Refuse what cannot be done on tiles, before anything is written."""
-    model = stage.model
-    if model.halo is None:
-        raise InvalidParameter(
-            f"{model.name} runs on one machine alone: what moves in it may cross the whole terrain; leave out the tiles"
-        )
-    now, then = model.values(), stage.receding(model).values() if stage.recedes else {}
-    for name in sorted(model.adopted & then.keys()):
-        if then[name] != now[name]:
-            raise InvalidParameter(
-                f"{name} changes from {now[name]} to {then[name]} when the flood recedes, which needs the whole "
-                "terrain at once; leave out the tiles, or the change of it at the end"
-            )
 
 
 def _check_layers(layers: Sequence[str] | None) -> None:
