@@ -53,6 +53,7 @@ from slopewash.cli.tiles import (
     Tiles,
     Workers,
     check_needs_tiles,
+    check_on_tiles,
     check_tiled_output,
     erode_on_tiles,
     tiled_output,
@@ -223,6 +224,10 @@ def command(
     if tiles is None:
         check_needs_tiles(scheduler=scheduler, workers=workers, memory=memory)
     if tiles is not None:
+        check_on_tiles(
+            picture=picture, checkpoint=checkpoint, record=record, record_every=record_every, cog=cog,
+            out_height_range=out_height_range, emitter=emitter, adapter=adapter, threads=threads,
+        )  # fmt: skip
         out = tiled_output(out)
         check_tiled_output(out, tiles)
     elif layers is None:
@@ -249,7 +254,7 @@ def command(
     stage = make(preset)
     chosen = ({} if black_white is None else {"height_range": black_white}) | ({"cog": True} if cog else {})
     data = sw.Output(out.absolute(), "terrain", chosen)
-    check_cog(out, cog=cog and tiles is None)
+    check_cog(out, cog=cog)
     wanted = None if layers is None else parse_layers(layers)
     if wanted is not None:
         data = sw.Output(out.absolute(), "layers", {"layers": wanted})
@@ -272,7 +277,8 @@ def command(
         recipe, out, strata=strata, picture=picture, checkpoint=checkpoint, record=record, tiles=tiles, force=force
     )
     if tiles is not None:
-        _check_on_tiles(source, preset=preset, model=model, picture=picture, checkpoint=checkpoint)
+        if preset is None and model is None and source.suffix.lower() in PLACED:
+            raise InvalidParameter(f"{source} may be a real place; with --tiles name a --preset, such as gentle")
         return erode_on_tiles(
             recipe.replace(outputs=()), out, tiles=tiles, scheduler=scheduler, workers=workers, memory=memory,
             layers=wanted, force=force, json=json,
@@ -332,18 +338,6 @@ def _check_apart(
         claims[f"--record {record}"] = Claim(record, record, (), RECORDED)
     beds = [] if strata is None else [Path(strata)]
     check_apart([*input_files(recipe), *beds], claims, force=force)
-
-
-def _check_on_tiles(
-    source: Path, *, preset: str | None, model: str | None, picture: Path | None, checkpoint: Path | None
-) -> None:
-    """Refuse what only a run in one piece can do."""
-    if picture is not None:
-        raise InvalidParameter(f"--picture {picture} needs the whole terrain in memory; leave it out with --tiles")
-    if checkpoint is not None:
-        raise InvalidParameter(f"--checkpoint {checkpoint} is not needed with --tiles: the output is the checkpoint")
-    if preset is None and model is None and source.suffix.lower() in PLACED:
-        raise InvalidParameter(f"{source} may be a real place; with --tiles name a --preset, such as gentle")
 
 
 def recorders(folder: Path | None, every: int | None, *, force: bool) -> list[Observer]:

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from slopewash.cli.console import note
 from slopewash.cli.finishing import finish
 from slopewash.cli.options import Adapter, Flag, Json, Threads
-from slopewash.cli.tiles import Memory, Scheduler, Workers, resume_on_tiles, tiled_output
+from slopewash.cli.tiles import Memory, Scheduler, Workers, check_on_tiles, resume_on_tiles, tiled_output
 from slopewash.errors import InvalidParameter
 
 EXAMPLES = """Examples:
@@ -71,6 +71,7 @@ def command(
     if sw.tiled_facts(folder) is not None:
         if out is not None:
             raise InvalidParameter(f"{folder} is a run on tiles, which goes on in its own place; leave out --out")
+        check_on_tiles(every=every, adapter=adapter, threads=threads)
         return resume_on_tiles(
             folder, trust=trust, force=force, scheduler=scheduler, workers=workers, memory=memory, json=json
         )

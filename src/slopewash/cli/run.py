@@ -17,6 +17,7 @@ from slopewash.cli.tiles import (
     Tiles,
     Workers,
     check_needs_tiles,
+    check_on_tiles,
     check_tiled_output,
     erode_on_tiles,
     tiled_output,
@@ -159,6 +160,7 @@ def command(
             show(needs or "On tiles, the run reports what it needs of memory and time before the first is eroded.")
         return 0
     if tiles is not None:
+        check_on_tiles(adapter=adapter, threads=threads)
         return _run_on_tiles(
             job, on_tiles, tiles=tiles, scheduler=scheduler, workers=workers, memory=memory, force=force, json=json,
         )  # fmt: skip

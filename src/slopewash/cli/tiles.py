@@ -63,6 +63,29 @@ def check_needs_tiles(**given: object) -> None:
             raise InvalidParameter(f"--{name} is {value}; it is for runs on tiles, so give --tiles 2048 too")
 
 
+IN_MEMORY = {
+    "picture": "needs the whole terrain in memory; leave it out with --tiles",
+    "checkpoint": "is not needed with --tiles: the output is the checkpoint",
+    "record": "needs the whole terrain in memory; leave it out with --tiles",
+    "record_every": "is for --record, which needs the whole terrain in memory; leave it out with --tiles",
+    "cog": "is for a run in memory; of the output of --tiles slopewash convert makes a cloud-optimised GeoTIFF",
+    "out_height_range": "is for 16-bit files, which --tiles does not write; leave it out",
+    "emitter": "is for models with particles, which do not run on tiles; leave out --tiles",
+    "adapter": "is for a run in memory; on tiles each process takes the best GPU, so leave it out",
+    "threads": "is for a run in memory; for one on tiles give --workers",
+    "every": "is for a run in memory; one on tiles keeps each of its rounds, so leave it out",
+}
+"""Options that would change nothing on tiles, and why."""
+
+
+def check_on_tiles(**given: object) -> None:
+    """Refuse options that only a run in memory heeds."""
+    for name, value in given.items():
+        if value is not None and value is not False and value != ():
+            words = " ".join(map(str, value)) if isinstance(value, tuple) else "" if value is True else str(value)
+            raise InvalidParameter(f"--{name.replace('_', '-')} {words}".rstrip() + f" {IN_MEMORY[name]}")
+
+
 def check_grid(file: Path, options: dict[str, Any], *, work: tuple[str, ...]) -> None:
     """Refuse to read a file for work that does not fit into memory with it."""
     from slopewash.recipes.needs import check_reading
