@@ -208,7 +208,7 @@ def test_stalled_uploads_free_their_place(outside: Outside) -> None:
         third = httpx.post(
             f"{outside.address}/upload?name=a.raw&rows=2&columns=2", content=data, headers=outside.headers, timeout=30
         )
-        assert "2 rows and 2 columns of 16-bit heights need 8" in third.json()["message"]  # it waited for them to be cut off
+        assert "2 rows and 2 columns of 32-bit floats" in third.json()["message"]  # it waited for them to be cut off
         for plain in stalled:
             assert plain.recv(4096).startswith(b"HTTP/1.1 408")
 
