@@ -82,3 +82,13 @@ def test_ctrl_c_in_a_demo_of_a_recipe_names_what_can_be_continued(
     done = run("demo", "--recipe", "alpine", "--size", 16, "--backend", "reference", "-o", "out")
     assert done.code == 130
     assert "slopewash run alpine is a run that can be continued" in done.err
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_a_recording_that_a_resume_would_not_continue_is_said_to_be_one(both: bool, tmp_path: Path, run: Run) -> None:
+    raw, rec, ck = (tmp_path / name for name in ("raw.npz", "rec", "ck"))
+    sw.write(sw.generate("dome", size=16, cell_size=20.0), raw)
+    words = ["--model", "steepest_talus", "--steps", "2", "--backend", "reference", "--record", rec]
+    done = run("erode", raw, "-o", tmp_path / "out.npz", *words, *(["--checkpoint", ck] if both else []))
+    assert done.code == 0
+    assert (f"but not the recording in {rec}; a recipe with a time-lapse" in done.err) == both

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -210,7 +211,8 @@ def command(
         Steps between two checkpoints; 500 if not given.
     record
         Folder in which to record the run, for `slopewash render DIR -o timelapse.webm`; created if missing. One that
-        holds another recorded run is refused; --force removes that run's files.
+        holds another recorded run is refused; --force removes that run's files. `slopewash resume` does not go on with
+        it; it does with a time-lapse among the outputs of a recipe.
     record_every
         Steps between two recorded states; 50 if not given.
     force
@@ -308,6 +310,11 @@ def command(
             f"if its cells are not {terrain.cell_size:g} m wide, give --cell-size"
         )
     recording = recorders(record, record_every, force=force)
+    if recording and checkpoint is not None:
+        note(
+            f"note: slopewash resume {shlex.quote(str(checkpoint))} would continue the run, but not the recording in "
+            f'{record}; a recipe with a time-lapse among its outputs (kind = "film", motion = "timelapse") continues both'
+        )
     running = sw.Running(recipe, terrain, checkpoint=checkpoint, every=500 if every is None else every)
     return finish(
         running, threads=threads, json=json, observers=recording, shown=(out, picture),
