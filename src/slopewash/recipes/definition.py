@@ -416,7 +416,8 @@ class Recipe:
                 raise InvalidParameter(f"{source.name} is not generated; give it another size with resampled()")
             changes["source"] = source.resized(changes.pop("size"))
         if "outputs" in changes:
-            changes["outputs"] = tuple(changes["outputs"])
+            given = changes["outputs"]
+            changes["outputs"] = (given,) if isinstance(given, str | Path | Output) else tuple(given)
             if any(output not in self.outputs for output in changes["outputs"]):
                 changes.setdefault("outputs_anywhere", True)
         stage = {name: changes.pop(name) for name in list(changes) if name in of_stage}
