@@ -313,7 +313,7 @@ def command(
     if recording and checkpoint is not None:
         note(
             f"note: slopewash resume {shlex.quote(str(checkpoint))} would continue the run, but not the recording in "
-            f'{record}; a recipe with a time-lapse among its outputs (kind = "film", motion = "timelapse") continues both'
+            f"{record}; a recipe with a time-lapse among its outputs continues both"
         )
     running = sw.Running(recipe, terrain, checkpoint=checkpoint, every=500 if every is None else every)
     return finish(
