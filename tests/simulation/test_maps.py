@@ -136,6 +136,12 @@ def test_shares_can_be_painted_and_undone(terrain: sw.Terrain) -> None:
     assert (simulation.layers("talus")["talus"] == 1).all()
 
 
+def placed(values: Any) -> Any:
+    """With coordinates, as xarray has them."""
+    xarray = pytest.importorskip("xarray")
+    return xarray.DataArray(values, dims=("y", "x"), coords={"y": np.arange(len(values))})
+
+
 @pytest.mark.parametrize(
     ("parameter", "given", "words"),
     [
@@ -148,6 +154,8 @@ def test_shares_can_be_painted_and_undone(terrain: sw.Terrain) -> None:
         ("rain_rate", lambda: sw.Map(RAMP, low=2), "and no high; give both"),
         ("rain_rate", lambda: sw.Map(RAMP, *WORDS), "is 'dry'; it must be a number"),
         ("rain_rate", lambda: sw.Map(RAMP[0]), "a map has 1 dimensions"),
+        ("rain_rate", lambda: sw.Map(np.ma.masked_less(RAMP, RAMP.max())), "of its cells; fill them"),
+        ("rain_rate", lambda: sw.Map(placed(RAMP)), "a map has coordinates, which are not read; pass its .values"),
         ("rain_rate", lambda: sw.Map(None), "it must have two, rows and columns"),
         ("rain_rate", lambda: sw.Map("missing.tif"), "missing.tif"),
         ("pipe_area", lambda: sw.Map(RAMP), "pipe_area takes no map; it must be the same everywhere"),

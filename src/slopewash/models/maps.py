@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from slopewash.errors import InvalidParameter, UnknownName
 from slopewash.terrain import Layer, Terrain
+from slopewash.terrain.arrays import is_placed, mask_of
 
 if TYPE_CHECKING:
     from slopewash.models.base import Model
@@ -174,6 +175,10 @@ def _as_source(given: Any) -> str | Path | NDArray[np.float32]:
         values = np.array(given, np.float32)
     except (TypeError, ValueError):
         raise InvalidParameter(f"a map is {given!r}; it must be a file, the name of a layer or an array") from None
+    if (masked := mask_of(given)) is not None:
+        raise InvalidParameter(f"a map is masked in {int(masked.sum())} of its cells; fill them with .filled(...)")
+    if is_placed(given):
+        raise InvalidParameter("a map has coordinates, which are not read; pass its .values, row 0 in the north")
     if values.ndim != 2:
         raise InvalidParameter(f"a map has {values.ndim} dimensions; it must have two, rows and columns")
     values.setflags(write=False)

@@ -39,11 +39,16 @@ def mask_of(values: ArrayLike) -> NDArray[np.bool_] | None:
     return mask if mask is not None and mask.any() else None
 
 
+def is_placed(values: Any) -> bool:
+    """Whether an array has coordinates of its own, as those of xarray have."""
+    return bool(getattr(values, "ndim", 0) and len(getattr(values, "coords", ())))
+
+
 def _refuse_what_holds_more(what: str, values: Any) -> None:
     kind = type(values).__name__
     if isinstance(values, Mapping):
         raise InvalidTerrain(f'{what} is a {kind}; pass one of its layers, such as its ["elevation"]')
-    if getattr(values, "ndim", 0) and len(getattr(values, "coords", ())):
+    if is_placed(values):
         raise InvalidTerrain(
             f"{what} is a {kind} with coordinates, which are not read; pass its .values, row 0 in the north, with "
             'cell_size=, or write it with .rio.to_raster("dem.tif") and read that'
