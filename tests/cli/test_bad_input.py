@@ -69,7 +69,7 @@ CASES = {
     ),
     "Zarr of a real place": (
         ["erode", "{zarr}", "-o", "{folder}/o.zarr", "--tiles", "16"],
-        "cube.zarr may be a real place; with --tiles name a --preset, such as gentle",
+        "cube.zarr may be a real place; with tiles, name a --preset, such as gentle",
     ),
     "Zarr in memory": (
         ["erode", "{folder}/a.zarr", "-o", "{out}"],

@@ -13,6 +13,8 @@ from tests.tiles.conftest import assert_same_bits, rough
 
 import slopewash as sw
 from slopewash.generators.registry import plan
+from slopewash.recipes.definition import usual_preset_of
+from slopewash.recipes.sources import as_source
 
 BY_POSITION = [name for name in sw.generator_names() if name not in ("diamond_square", "islands")]
 WINDOW = (slice(11, 30), slice(5, 38))
@@ -98,3 +100,17 @@ def test_a_zarr_group_is_read_by_windows(tmp_path: Path) -> None:
     model: Any = sw.VirtualPipes()
     sw.erode_tiled(tmp_path / "in.zarr", model, steps=3, tile=30, out=tmp_path / "out.zarr", workers=0)
     assert_same_bits(tmp_path / "out.zarr", sw.erode(terrain, model, steps=3, backend="cpu"))
+
+
+def test_a_real_place_gets_the_same_usual_preset_on_tiles(tmp_path: Path) -> None:
+    ground = sw.generate("cone", size=32)
+    real = ground.replace(crs="EPSG:32611", transform=(30.0, 0.0, 5e5, 0.0, -30.0, 4e6), cell_size=30.0)
+    sw.write(real, tmp_path / "real.npz")
+    sw.write(real, tmp_path / "real.tif")
+    found = {
+        name: usual_preset_of(as_source(source))
+        for name, source in {"ground": ground, "real": real, "file": tmp_path / "real.npz"}.items()
+    }
+    assert found == {"ground": "landscape", "real": "gentle", "file": "gentle"}
+    with pytest.raises(sw.InvalidParameter, match=r"real\.tif may be a real place; with tiles, name a preset"):
+        sw.erode_tiled(tmp_path / "real.tif", out=tmp_path / "out.zarr", workers=0)

@@ -108,8 +108,6 @@ Ctrl-C ends a run early: what is done is written, and the exit code is 130."""
 
 RECORD_EVERY = 50
 """Steps between two recorded states."""
-PLACED = (".tif", ".tiff", ".zarr", ".asc", ".hgt")
-"""Suffixes of files that often have a CRS, which a run on tiles does not know before it begins."""
 CHECKPOINTS = r"step-\d{6,}.*|previous"
 """Names in a folder of checkpoints."""
 RECORDED = r"frame_\d{6,}\..*"
@@ -220,6 +218,7 @@ def command(
         file of that name is overwritten anyway, and checkpoints of a run that is not finished never are.
     """
     import slopewash as sw
+    from slopewash.recipes.definition import usual_preset_of
     from slopewash.recipes.output_kinds import check_layer_names
 
     black_white = parse_height_range(out_height_range, "--out-height-range")
@@ -279,8 +278,10 @@ def command(
         recipe, out, strata=strata, picture=picture, checkpoint=checkpoint, record=record, tiles=tiles, force=force
     )
     if tiles is not None:
-        if preset is None and model is None and source.suffix.lower() in PLACED:
-            raise InvalidParameter(f"{source} may be a real place; with --tiles name a --preset, such as gentle")
+        usual = usual_preset_of(recipe.source) if preset is None and model is None else None
+        if usual not in (None, stage.preset):
+            recipe = recipe.replace(stages=(make(usual),))
+            note(_eroded_already(source, usual))
         return erode_on_tiles(
             recipe.replace(outputs=()), out, tiles=tiles, scheduler=scheduler, workers=workers, memory=memory,
             layers=wanted, force=force, json=json,
@@ -294,7 +295,7 @@ def command(
     if preset is None and model is None and usual != stage.preset:
         stage = make(usual)
         recipe = recipe.replace(stages=(stage,))
-        note(f"note: {source} is a real place, eroded already: using the preset {usual}; --preset landscape does more")
+        note(_eroded_already(source, usual))
     if emitter:
         if not stage.model.particles:
             raise InvalidParameter(f"--emitter is for models with particles; {stage.model.name} has none to emit")
@@ -320,6 +321,10 @@ def command(
         running, threads=threads, json=json, observers=recording, shown=(out, picture),
         facts={"input": str(source)},
     )  # fmt: skip
+
+
+def _eroded_already(source: Path, preset: str) -> str:
+    return f"note: {source} is a real place, eroded already: using the preset {preset}; --preset landscape does more"
 
 
 def _check_apart(

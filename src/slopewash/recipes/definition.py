@@ -21,7 +21,7 @@ from slopewash.recipes.layers import LayerSource, as_layer_sources, layer_facts,
 from slopewash.recipes.maps import facts_of, values_of
 from slopewash.recipes.masking import MASK
 from slopewash.recipes.outputs import Output
-from slopewash.recipes.sources import FromTerrain, Generated, Source, as_source, source_from
+from slopewash.recipes.sources import FromFile, FromTerrain, Generated, Source, as_source, source_from
 from slopewash.remedies import by_place
 from slopewash.simulation.facts import LARGEST_COUNT, shortened
 from slopewash.terrain import Emitter, Strata, Terrain, WaterSource
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from slopewash.recipes.results import Result
 
 DEFAULT_PRESET, GENTLE_PRESET = "landscape", "gentle"
+PLACED = (".tif", ".tiff", ".zarr", ".asc", ".hgt")
+"""Suffixes of files that often have a CRS, which a run on tiles does not know before it begins."""
+PLACED_IN_MEMORY = (".npz", ".exr")
+"""The same of files that it reads as a whole."""
 STEPS_WITHOUT_PRESET = 1000
 PREVIEW = 4
 """Cells of the whole along a side for one of a preview."""
@@ -628,6 +632,21 @@ def usual_preset(terrain: Terrain) -> str:
     ('landscape', 'gentle')
     """
     return DEFAULT_PRESET if terrain.crs is None else GENTLE_PRESET
+
+
+def usual_preset_of(source: Source) -> str:
+    """The same for a source that is not made yet: refused where only the whole would tell.
+
+    >>> usual_preset_of(Generated(kind="cone", size=16))
+    'landscape'
+    """
+    if isinstance(source, FromTerrain) and source.terrain is not None:
+        return usual_preset(source.terrain)
+    suffix = source.path.suffix.lower() if isinstance(source, FromFile) else ""
+    if suffix in PLACED:
+        named = by_place(python='preset, such as "gentle"', command="--preset, such as gentle")
+        raise InvalidParameter(f"{source.name} may be a real place; with tiles, name a {named}")
+    return usual_preset(source.make()) if suffix in PLACED_IN_MEMORY else DEFAULT_PRESET
 
 
 def preset_beds(name: str | None) -> Beds | None:

@@ -15,7 +15,7 @@ from slopewash.io.gdal import rasterio_for
 from slopewash.memory import available_memory
 from slopewash.models import Model, Preset
 from slopewash.models.state import Edges, Sides
-from slopewash.recipes.definition import Recipe, Stage, preset_beds
+from slopewash.recipes.definition import Recipe, Stage, preset_beds, usual_preset_of
 from slopewash.recipes.manifest import input_files
 from slopewash.recipes.sources import FromFile, FromTerrain, Generated, as_source
 from slopewash.remedies import by_place
@@ -269,8 +269,9 @@ def _recipe(
         raise InvalidParameter(
             "source is None; without a recipe of its own it must be a terrain, a file or Generated(...)"
         )
-    stage = Stage.of(given, steps=steps, edges=edges)
+    made = as_source(source)
+    stage = Stage.of(usual_preset_of(made) if given is None else given, steps=steps, edges=edges)
     return Recipe(
-        source=as_source(source), strata=preset_beds(stage.preset), stages=(stage,), seed=0 if seed is None else seed,
+        source=made, strata=preset_beds(stage.preset), stages=(stage,), seed=0 if seed is None else seed,
         backend=USUAL_BACKEND if backend is None else backend,
     )  # fmt: skip
