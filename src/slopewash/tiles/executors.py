@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -168,14 +169,14 @@ def connected(
 ) -> Iterator[OnCluster]:
     """Tasks on a client's cluster, on a scheduler by its address, or on a cluster of this machine."""
     count = workers or os.cpu_count() or 1
+    if not all(map(find_spec, ("dask", "distributed"))):  # which take a second to import
+        raise BackendUnavailable('tiles need the tiles extra: pip install "slopewash[tiles]"')
     if client is None and scheduler is None:
         check_guarded()
         say(f"starting {count} worker{'s' * (count > 1)}; Ctrl-C ends the run once they are there")
-    try:
-        import dask
-        import distributed as _distributed
-    except ImportError:
-        raise BackendUnavailable('tiles need the tiles extra: pip install "slopewash[tiles]"') from None
+    import dask
+    import distributed as _distributed
+
     distributed: Any = _distributed  # which has no types
     if client is not None:
         yield OnCluster(client)
