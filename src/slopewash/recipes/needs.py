@@ -71,7 +71,7 @@ WORK: Mapping[str, Work] = {
     "inside": Work(60, 60e-9, fixed=430e6, start=2.0),
     "overlay": Work(85, 370e-9, most=4096**2, least=768**2, fixed=100e6, start=0.3),
     "analyse": Work(135, 2000e-9, fixed=30e6, start=0.5),
-    "export": Work(60, 800e-9, fixed=50e6, start=0.5),
+    "export": Work(185, 2300e-9, fixed=15e6, start=0.5),
     "report": Work(180, 2500e-9, fixed=150e6, start=1.0),
 }
 """What is done besides eroding, as measured; `benchmarks/estimates.py` compares."""
