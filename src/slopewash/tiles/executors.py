@@ -99,7 +99,11 @@ class OnCluster:
             for future in waiting:
                 silence.broken()
                 number = futures.pop(future)
-                if future.status == "error" and isinstance(future.exception(), KilledWorker):
+                lost = future.status in ("cancelled", "lost")
+                if lost and not self._is_connected:
+                    raise BackendUnavailable(LOST)
+                # A worker may also be killed when it has the result and nobody has taken it yet.
+                if lost or (future.status == "error" and isinstance(future.exception(), KilledWorker)):
                     deaths[number] += 1
                     if deaths[number] >= MOST_DEATHS:
                         raise BackendUnavailable(
@@ -110,8 +114,6 @@ class OnCluster:
                     futures[again] = number
                     waiting.add(again)
                     continue
-                if future.status in ("cancelled", "lost"):
-                    raise BackendUnavailable(LOST)
                 yield number, future.result()
                 future.release()
         finally:
@@ -120,6 +122,10 @@ class OnCluster:
                 self._longest[name] = silence.longest
             for future in futures:
                 future.release()
+
+    @property
+    def _is_connected(self) -> bool:
+        return self.client.status == "running" and self.client.scheduler_comm is not None
 
     def _submit(self, task: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         name = getattr(task, "__name__", "task")  # which the dashboard shows
