@@ -145,7 +145,8 @@ def read_next(original: Path) -> list[Path]:
         if name.as_posix().startswith(first) and not name.as_posix().startswith("overviews/")
         and ("c" in name.parts or name.name == "manifest.json")
     ]  # fmt: skip
-    assert len(found) > 10
+    within_a_stage = (original / "state").exists() and not any((original / "state").glob("after-*"))
+    assert len(found) > 10 or within_a_stage  # whose arrays the manifest names
     return found
 
 
