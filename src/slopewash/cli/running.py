@@ -139,7 +139,7 @@ def use_adapter(adapter: str | None, backend: str) -> str:
 
 
 def use_threads(threads: int | None) -> None:
-    """Limit the kernels to so many threads; the result is the same for any number."""
+    """Limit the kernels to a number of threads; the result is the same for any."""
     if threads is None:
         return
     if threads < 1:

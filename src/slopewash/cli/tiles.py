@@ -94,7 +94,7 @@ def check_grid(file: Path, options: dict[str, Any], *, work: tuple[str, ...]) ->
 
 
 def read_grid(file: Path, options: dict[str, Any], *, work: tuple[str, ...] = (), most: int | None = None) -> Terrain:
-    """Read a file of heights for some work, or what a run on tiles has left: all, or an overview of so many cells."""
+    """Read a file of heights for some work, or what a run on tiles has left: all, or an overview of at most `most`."""
     import slopewash as sw
 
     if file.suffix.lower() != ".zarr":

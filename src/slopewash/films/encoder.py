@@ -69,7 +69,7 @@ class Writer:
         self._tick = Fraction(1, fps)
 
     def add(self, picture: Image.Image, times: int = 1) -> None:
-        """Append a picture, shown for so many frames."""
+        """Append a picture, shown for that number of frames."""
         av = check_av()
         frame = av.VideoFrame.from_image(picture.convert("RGB")).reformat(
             format="yuv420p", src_colorspace="ITU709", dst_colorspace="ITU709"

@@ -117,7 +117,7 @@ class Raster:
         return replace(self, values=values, missing=missing, lattice=lattice, whole=whole)
 
     def _means(self, down: int, across: int) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
-        """Means of blocks of so many rows and columns, and the shares of them that are missing."""
+        """Means of blocks of `down` rows and `across` columns, and the shares of them that are missing."""
         rows, columns = self.values.shape
         shape = -(-rows // down), -(-columns // across)
         means = np.empty(shape, np.float32)

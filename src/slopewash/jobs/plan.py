@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from slopewash.terrain.resampling import resampled_shape
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Prepare:
     """Make the ground of a level: the start on its grid, with what the level before has changed."""
 
-    steps: int = 0
-    words: str = "prepare"
+    steps: ClassVar[int] = 0
+    words: ClassVar[str] = "prepare"
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Erode:
     """Step the model as it was asked for."""
 
     steps: int
-    words: str = "erode"
+    words: ClassVar[str] = "erode"
 
 
 @dataclass(frozen=True)
@@ -38,15 +38,15 @@ class Settle:
 
     steps: int
     dry: bool = False
-    words: str = "settle"
+    words: ClassVar[str] = "settle"
 
 
 @dataclass(frozen=True)
 class Lower:
     """Change to the parameters of low water."""
 
-    steps: int = 0
-    words: str = "lower the water"
+    steps: ClassVar[int] = 0
+    words: ClassVar[str] = "lower the water"
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Recede:
     """Step the model at low water, until the flood has left."""
 
     steps: int
-    words: str = "recede"
+    words: ClassVar[str] = "recede"
 
 
 @dataclass(frozen=True)
@@ -62,16 +62,16 @@ class Carve:
     """Draw gullies into what the model leaves."""
 
     depth: float
-    steps: int = 0
-    words: str = "draw gullies"
+    steps: ClassVar[int] = 0
+    words: ClassVar[str] = "draw gullies"
 
 
 @dataclass(frozen=True)
 class Blend:
     """Keep of a stage what the mask asks for."""
 
-    steps: int = 0
-    words: str = "blend by the mask"
+    steps: ClassVar[int] = 0
+    words: ClassVar[str] = "blend by the mask"
 
 
 Step = Prepare | Erode | Settle | Lower | Recede | Carve | Blend
@@ -107,10 +107,15 @@ def first_level(stages: Sequence[Stage], number: int) -> int:
 
 def levels_of(stages: Sequence[Stage], number: int) -> Sequence[Stage]:
     """The levels of the stage that a level belongs to; itself alone where there are none."""
-    first, last = first_level(stages, number), number
-    while last + 1 < len(stages) and first_level(stages, last + 1) == first:
-        last += 1
-    return stages[first : last + 1]
+    first, end = first_level(stages, number), number + 1
+    while end < len(stages) and first_level(stages, end) == first:
+        end += 1
+    return stages[first:end]
+
+
+def grid_of(stage: Stage, shape: tuple[int, int]) -> tuple[int, int]:
+    """Rows and columns of the grid that a level runs on, over a start of that shape."""
+    return shape if stage.cells is None else resampled_shape(shape, stage.cells)
 
 
 def steps_of_level(stage: Stage, shape: tuple[int, int]) -> tuple[Step, ...]:
@@ -136,7 +141,7 @@ def plan(stages: Sequence[Stage], shape: tuple[int, int], *, masked: bool = Fals
     """
     found: list[Planned] = []
     for number, stage in enumerate(stages):
-        grid = shape if stage.cells is None else resampled_shape(shape, stage.cells)
+        grid = grid_of(stage, shape)
         steps: list[Step] = [] if stage.cells is None else [Prepare()]
         steps += steps_of_level(stage, grid)
         if stage.gullies:

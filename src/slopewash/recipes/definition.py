@@ -273,7 +273,7 @@ class Stage:
         return None if self.preset is None else find_preset(self.preset).steps
 
     def usual_settling(self, steps: int) -> int | None:
-        """Steps of settling that suit a run of so many steps; None without a preset."""
+        """Steps of settling that suit a run of `steps`; None without a preset."""
         return None if self.preset is None else find_preset(self.preset).settling(steps)
 
     def as_dict(self) -> dict[str, Any]:

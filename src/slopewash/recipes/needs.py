@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 WARPED, WARPED_TIME = 16.0, 80e-9
 """Bytes and seconds per cell of a grid that is brought into another CRS, beside the layers."""
-SAMPLED_TIME = 100e-9
-"""Seconds per cell to take a layer from where a file has it."""
+SAMPLED_TIME = 140e-9
+"""Seconds per cell to take a layer from where a file has it, on another grid."""
 RESAMPLED = 24.0
 """Bytes per cell of a grid that is resampled, the new cells and the old ones alike."""
 LEVEL, LEVEL_TIME = 155.0, 1100e-9
@@ -59,7 +59,7 @@ class Work:
     """Seconds, whatever the terrain."""
 
     def part(self, name: str, cells: float, held: float) -> Part:
-        """The same as a part of a job that holds so many bytes."""
+        """The same as a part of a job that holds `held` bytes already."""
         done = min(max(cells, self.least), self.most)
         return Part(name, held + self.fixed + done * self.memory, self.start + done * self.time, compiled=True)
 

@@ -128,7 +128,7 @@ class Output:
             raise InvalidFile(f"cannot write {self.path}: there is no folder {self.path.parent}; create it first")
 
     def observer(self, taken: int, before: int) -> Observer | None:
-        """What has to watch the run, if anything, after so many steps, and so many of earlier stages."""
+        """What has to watch the run, if anything, after `taken` steps, `before` of them in earlier stages."""
         watch = self.declared.watch
         with confined_to(self.limit):
             observer = None if watch is None else watch(self.path, self.options, taken, before)

@@ -85,7 +85,7 @@ def outputs_within(recipe: Recipe, out: Path, checkpoint: Path) -> Recipe:
 def _moved(path: Path) -> Path:
     """What an output is called in another folder, also one of another system.
 
-    >>> _moved(Path("/home/they/eroded.exr")).as_posix(), _moved(Path("masks/wear.png")).as_posix()
+    >>> _moved(Path("/theirs/eroded.exr")).as_posix(), _moved(Path("masks/wear.png")).as_posix()
     ('eroded.exr', 'masks/wear.png')
     """
     there = PureWindowsPath(path)

@@ -27,26 +27,6 @@ CELLS_AT_ONCE = 2**23
 Run = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]], str], list[Any]]
 
 
-def first_level(stages: Sequence[Stage], number: int) -> int:
-    """Number of the first level of the stage that a level belongs to: each is finer than the one before."""
-    while number and (stages[number - 1].cells or 1 << 30) < (stages[number].cells or 0):
-        number -= 1
-    return number
-
-
-def after_levels(stages: Sequence[Stage], number: int) -> int:
-    """Number after the last level of the stage that a level belongs to."""
-    first, end = first_level(stages, number), number + 1
-    while end < len(stages) and first_level(stages, end) == first:
-        end += 1
-    return end
-
-
-def shape_of(stage: Stage, start: Ground) -> tuple[int, int]:
-    """Rows and columns of the grid that a stage runs on."""
-    return start.shape if stage.cells is None else resampled_shape(start.shape, stage.cells)
-
-
 def contents(ground: Ground) -> Budget:
     """What a terrain holds before anything happens to it."""
     cell = ground.cell_size**2

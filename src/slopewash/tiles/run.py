@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from slopewash.backends import choose_backend
 from slopewash.errors import CheckpointError, InvalidParameter, NotEnoughMemory, UnknownName, unknown_name
 from slopewash.interrupts import whole_steps
-from slopewash.jobs.plan import Position
+from slopewash.jobs.plan import Position, first_level, grid_of, levels_of
 from slopewash.models import Model
 from slopewash.models.maps import HIDDEN, map_layers, resolved
 from slopewash.models.state import Sides
@@ -383,7 +383,7 @@ class TiledRun:
         stage = self.stages[self.number]
         with whole_steps():
             if stage.cells is not None:
-                first = levels.first_level(self.stages, self.number) == self.number
+                first = first_level(self.stages, self.number) == self.number
                 if first:
                     self.budgets = [levels.contents(self.start)]
                 ground, border = levels.ground_of(
@@ -440,13 +440,13 @@ class TiledRun:
 
     def _programs(self, start: Ground) -> list[Program]:
         """What every stage does."""
-        shapes = [levels.shape_of(stage, start) for stage in self.stages]
+        shapes = [grid_of(stage, start.shape) for stage in self.stages]
         numbered = [estimated(stage, start) for stage in self.stages]
         return [program_of(*both) for both in zip(numbered, shapes, strict=True)]
 
     def _steps_in_all(self, start: Ground) -> int:
         """Steps of all stages."""
-        return sum(stage.steps_in_all(levels.shape_of(stage, start)) for stage in self.stages)
+        return sum(stage.steps_in_all(grid_of(stage, start.shape)) for stage in self.stages)
 
     @property
     def program(self) -> Program:
@@ -526,7 +526,7 @@ class TiledRun:
         assert self.start is not None
         left = self._expected(self.work.grid, self.work.model, iterations_of(self.program) - self.done)
         for stage in self.stages[self.number + 1 :]:
-            shape, numbered = levels.shape_of(stage, self.start), estimated(stage, self.start)
+            shape, numbered = grid_of(stage, self.start.shape), estimated(stage, self.start)
             grid = TileGrid.of(shape, self.tile)
             left += self._expected(grid, numbered.model, iterations_of(program_of(numbered, shape)))
         return left
@@ -557,10 +557,10 @@ class TiledRun:
         assert self.work is not None
         assert self.ground is not None
         with whole_steps():
-            in_levels = levels.first_level(self.stages, self.number + 1) != self.number + 1
+            in_levels = first_level(self.stages, self.number + 1) != self.number + 1
             if not in_levels:
-                end = levels.after_levels(self.stages, self.number + 1)
-                self.stages = inherited(self.stages, self.number + 1, end)
+                begin = self.number + 1
+                self.stages = inherited(self.stages, begin, begin + len(levels_of(self.stages, begin)))
             following = self.stages[self.number + 1]
             ended = self._budget()
             names = self._left_by(self.stages[self.number])
